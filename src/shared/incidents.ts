@@ -2,12 +2,13 @@ import type { HealthCheck } from "./contract/health.js";
 import type { Plugin } from "./contract/plugins.js";
 import type { LastError, WorkerHealth } from "./contract/worker-health.js";
 
-/** Number of days before the expiry of an API key from which the key is listed as an incident. */
+/** Number of days before the expiry of an API key from which the key counts as an incident. */
 export const expiryNoticeDays = 14;
 const daySeconds = 86_400;
 
 /**
- * Health checks whose failure an operator must repair. All other health checks describe settings, which the panel's page Settings shows.
+ * Health checks whose failure an operator must repair. The panel shows the other health checks on the page Settings, because they describe
+ * settings.
  */
 const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
   "key-store",
@@ -17,10 +18,10 @@ const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
   "disk-space",
 ]);
 
-/** Severity of an incident, the most severe first. */
+/** Severities of incidents, the most severe first. */
 export const incidentStates = ["failing", "backoff", "degraded"] as const;
 
-/** Something that needs the attention of an operator. */
+/** A problem that an operator must repair. */
 export interface Incident {
   readonly kind: "worker" | "plugin" | "check" | "key";
   readonly state: (typeof incidentStates)[number];
@@ -43,7 +44,7 @@ export interface Incident {
   readonly keyId?: number | undefined;
 }
 
-/** The data from which incidents are derived. A list is undefined if the caller is not allowed to read it. */
+/** The data from which incidents are derived. A list is undefined if the caller is not allowed to read its data. */
 export interface IncidentSources {
   readonly workers?: readonly WorkerHealth[] | undefined;
   readonly plugins?: readonly Pick<Plugin, "name" | "health">[] | undefined;
@@ -52,7 +53,7 @@ export interface IncidentSources {
   readonly nowSeconds: number;
 }
 
-/** Returns all current incidents, the most severe first, and within a severity the most recent first. */
+/** Returns all current incidents, the most severe first. Within a severity, the most recent incident is first. */
 export function incidentsOf({ workers = [], plugins = [], checks = [], keys = [], nowSeconds }: IncidentSources): Incident[] {
   const found = [
     ...checks.flatMap(checkIncident),

@@ -1,35 +1,38 @@
-/** A URL that begins with `/` in a page, script or style sheet. The base path of the site must be inserted before the URL. */
+/** A URL that begins with `/` in a page, script or style sheet. If the site has a base path, the daemon must insert it before the URL. */
 export interface RootUrl {
   /** Position of the leading `/` in the text of the file. */
   readonly at: number;
-  /** Path of the URL as written, with the leading `/`. Undefined for the root of the site, which needs no check that a file exists. */
+  /** Path of the URL as written in the file, with the leading `/`. Undefined for the root of the site, which exists in every site. */
   readonly path: string | undefined;
   /**
-   * True for the URL in an attribute of a page, which can name a page without its file extension. False for a URL that names exactly one
-   * file.
+   * True if the URL is the value of an attribute of a page and can therefore lack the file extension of a page. False if the URL names
+   * exactly one file.
    */
   readonly isLink: boolean;
 }
 
-/** Maximum size of a page, script or style sheet whose URLs are rewritten. Scanning 4 MB occupies the daemon's event loop for 15 ms. */
+/**
+ * Maximum size in bytes of a page, script or style sheet whose URLs the daemon rewrites. Scanning 4 MB occupies the daemon's event loop for
+ * 15 ms.
+ */
 export const mostRewrittenBytes = 4 * 1024 * 1024;
 
 /**
- * Matches a path that begins after a quote and ends at the quote, a query or a fragment. The ending quote can be escaped with a backslash.
+ * Matches a path that begins after a quote and ends at the same quote, a query or a fragment. A backslash can precede the quote at the end.
  */
 const quotedPath = /(["'`])(\/(?!\/)[^"'`?#\\<>\r\n]{1,300})(?=\\?\1|[?#])/g;
 /** Matches a path in `url(…)` without quotes. */
 const bracketedPath = /(url\(\s{0,8})(\/(?!\/)[^"'`?#\\()<>\s]{1,300})(?=\s{0,8}\)|[?#])/gi;
 /**
- * Matches the function of a Vite build that adds the base path to the files of a lazily loaded module. The match ends before the `/` of the
- * base path.
+ * Matches the function of a Vite build that adds the base path to files of a lazily loaded module. The match ends before the `/` that is
+ * the base path.
  */
 const preloadBase = /function\s{0,4}\(([\w$]{1,60})\)\s{0,4}\{\s{0,8}return\s{0,4}(["'`])(?=\/\2\s{0,4}\+\s{0,4}\1(?![\w$]))/g;
 /** Maximum number of characters between the string `modulepreload` and the function that `preloadBase` matches. */
 const preloadDistance = 140;
-/** Matches the assignment of the public path in a webpack build. The match ends before the `/` of the public path. */
+/** Matches the assignment of the public path in a webpack build. The match ends before the `/` that begins the public path. */
 const webpackBase = /\b[\w$]{1,40}\.p\s{0,4}=\s{0,4}(["'`])(?=\/(?:[\w.@-]{1,60}\/){0,10}\1)/g;
-/** Maximum number of characters before a quote in which the operator `+` is searched. */
+/** Number of characters before a quote in which `isAppended` searches for the operator `+`. */
 const mostSpaces = 16;
 
 const tagPattern = /<[a-z][^<>]*>/gi;
@@ -74,7 +77,9 @@ function* scriptUrls(text: string, offset: number): Iterable<RootUrl> {
   for (const { index, 0: whole } of text.matchAll(webpackBase)) yield { at: offset + index + whole.length, path: undefined, isLink: false };
 }
 
-/** Whether a string follows the operator `+` and thus is not the start of a URL. `quote` is the position of the opening quote. */
+/**
+ * Returns true if the operator `+` precedes a string, which is then not the start of a URL. `quote` is the position of the opening quote.
+ */
 function isAppended(text: string, quote: number): boolean {
   const before = text.slice(Math.max(0, quote - mostSpaces), quote).replace(/\\$/, "");
   return before.trimEnd().endsWith("+");

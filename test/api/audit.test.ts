@@ -35,7 +35,7 @@ async function install(client: Client, name: string): Promise<void> {
 const call = async (method: string, target: string, headers: Record<string, string> = {}) =>
   (await fetch(`${daemon.url}/api${target}`, { method, headers })).status;
 
-test("records a change with caller, address and request ID before the response", async () => {
+test("the audit log contains a change with caller and address before the response", async () => {
   const key = await createKey("deployer", "admin");
   await install(connect(daemon.url, key.key), "@team/app");
   const entry = (await read()).at(-1);
@@ -56,7 +56,7 @@ test("records a change with caller, address and request ID before the response",
   expect((await stat(folder())).mode & 0o777).toBe(0o700);
 });
 
-test("records rejected and failed calls with error code and authenticated caller", async () => {
+test("the audit log contains rejected and failed calls with error code and caller", async () => {
   const { key, id } = await createKey("curious");
   const before = (await read()).at(-1)?.id ?? 0;
   expect(await call("DELETE", "/workers/@team/app")).toBe(401);
@@ -76,7 +76,7 @@ test("records rejected and failed calls with error code and authenticated caller
   expect((await root.workers.list()).map(({ name }) => name)).toContain("@team/app");
 });
 
-test("shortens a long X-Forwarded-For value and keeps its last address", async () => {
+test("the audit log shortens a long X-Forwarded-For value and keeps the last address", async () => {
   const forwarded = `${"198.51.100.1, ".repeat(300)}203.0.113.7`;
   expect(await call("DELETE", "/keys/12345", { "x-api-key": daemon.rootKey, "x-forwarded-for": forwarded })).toBe(404);
   await expect
@@ -84,7 +84,7 @@ test("shortens a long X-Forwarded-For value and keeps its last address", async (
     .toMatchObject({ code: "KEY_NOT_FOUND", forwardedFor: `${"198.51.100.1, ".repeat(13)}203.0.113.7` });
 });
 
-test("never records an API key that a call contains in a name, request ID or header", async () => {
+test("the audit log contains no API key that a client sends in another field", async () => {
   const { key } = await createKey("victim");
   await createKey(`named ${key}`);
   await call("POST", "/plugins/reload", { "x-api-key": daemon.rootKey, "x-request-id": key, "x-forwarded-for": daemon.rootKey });
@@ -94,7 +94,7 @@ test("never records an API key that a call contains in a name, request ID or hea
   expect(text).not.toContain(daemon.rootKey);
 });
 
-test("filters entries by action, caller and time, and returns the newest page first", async () => {
+test("the audit log is filtered by action, caller and time, with the newest page first", async () => {
   const other = await createKey("pager", "admin");
   const pager = connect(daemon.url, other.key);
   for (const name of ["p1", "p2", "p3"]) await install(pager, name);
@@ -109,7 +109,7 @@ test("filters entries by action, caller and time, and returns the newest page fi
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("rejects keys without audit:read, and hides entries of other namespaces", async () => {
+test("the audit log is readable only with audit:read, and within the key's namespaces", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");
@@ -132,7 +132,7 @@ function follow(lastEventId?: number) {
   return { seen, names: () => seen.map(({ subject }) => subject?.name), stop: () => (controller.abort(), done) };
 }
 
-test("streams new entries and resumes a stream after the last received entry", async () => {
+test("a stream of the audit log can continue after the last received entry", async () => {
   await createKey("before");
   const reader = follow();
   await expect.poll(reader.names).toEqual(["before"]);
@@ -146,7 +146,7 @@ test("streams new entries and resumes a stream after the last received entry", a
   await again.stop();
 });
 
-test("limits the entries for rejected calls, but records each change", async () => {
+test("the audit log limits entries about rejected calls, but contains each change", async () => {
   const before = (await read()).at(-1)?.id ?? 0;
   for (let index = 0; index < 30; index += 1)
     await Promise.all(Array.from({ length: 10 }, () => call("DELETE", "/workers/_/nothing", { "x-api-key": "wrong" })));
@@ -159,7 +159,7 @@ test("limits the entries for rejected calls, but records each change", async () 
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("limits size and number of its files, and numbers entries on after a restart", async () => {
+test("the audit log limits its files, and continues the entry IDs after a restart", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

@@ -135,7 +135,7 @@ describe("an upload with check=true", () => {
 const onceServing = (text: string) => ({ "manifest.yaml": "name: once\nversion: 1.0.0", "index.js": serving(text) });
 
 describe("an upload with newOnly=true", () => {
-  test("is rejected when the version is installed, and the installed version serves", async () => {
+  test("is rejected when the version exists, and the installed version still serves", async () => {
     await upload(onceServing("first"), { newOnly: "true" });
     const before = await installed("once");
     await expect(upload(onceServing("second"), { newOnly: "true" })).rejects.toMatchObject({ code: "VERSION_EXISTS", status: 409 });
@@ -143,7 +143,7 @@ describe("an upload with newOnly=true", () => {
     expect(await bodyOf("once")).toBe("first");
   });
 
-  test("installs one of 5 simultaneous uploads of a version", async () => {
+  test("succeeds for only one of 5 simultaneous uploads of a version", async () => {
     const uploads = await Promise.allSettled(
       Array.from({ length: 5 }, (_, index) =>
         upload({ "manifest.yaml": "name: raced\nversion: 1.0.0", "index.js": serving(String(index)) }, { newOnly: "true", check: "true" }),
@@ -159,7 +159,7 @@ describe("an upload with disableLatest=true", () => {
   test.each([
     ["with a manifest", { "manifest.yaml": "# kept\nname: bumped\nenv: { A: b }" }],
     ["with only package.json", { "package.json": '{ "name": "bumped" }' }],
-  ])("disables latest %s and serves the new version", async (_, metadata) => {
+  ])("disables the version latest and serves the new version (package %s)", async (_, metadata) => {
     await upload({ ...metadata, "index.js": serving("latest") }, {});
     expect(await bodyOf("bumped")).toBe("latest");
     await upload({ "manifest.yaml": "name: bumped\nversion: 0.1.0", "index.js": serving("0.1.0") }, { disableLatest: "true" });

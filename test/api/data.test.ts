@@ -82,7 +82,7 @@ describe("the download of a data folder", () => {
     await expect.poll(async () => (await readdir(directory)).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  test("is rejected without workers:install, outside of the namespace, or if missing", async () => {
+  test("fails without workers:install, in another namespace, or for a missing folder", async () => {
     await storeData("@get/app");
     expect(await call("GET", "@get/app", await keyOf(["workers:read"]))).toMatchObject({ status: 403, code: "PERMISSION_DENIED" });
     expect(await call("GET", "@get/app", await keyOf(["workers:install"], ["@other"]))).toMatchObject({

@@ -25,7 +25,7 @@ async function installs(): Promise<unknown> {
   return workers.find(({ name }) => name === "app")?.installs;
 }
 
-test("records caller, time and client of each upload and keeps them after a restart", async () => {
+test("the daemon stores caller, time and client of each upload across restarts", async () => {
   const before = Math.floor(Date.now() / 1000);
   const forged = { ".installed.json": JSON.stringify({ at: 1, by: "another", via: "cli" }) };
   expect(await upload("1.0.0", { "x-api-key": operator }, forged)).toBe(201);
@@ -48,7 +48,7 @@ test("records caller, time and client of each upload and keeps them after a rest
   expect(await installs()).toEqual(listed);
 });
 
-test("keeps the record .installed.json out of file lists, renames and HTTP responses", async () => {
+test("the daemon hides .installed.json and rejects the rename of a file to this name", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const { entries } = (await client.workerFiles.list({ query: { path: "workers/app/1.0.0" } })).data;
   expect(entries.map(({ name }) => name)).toEqual(["index.html", "manifest.yaml"]);

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => daemon?.dispose());
 
 describe("the metrics history of a daemon", () => {
-  test("survives a restart, with requests, failures, memory and markers", async () => {
+  test("contains requests, failures, memory and markers after a restart", async () => {
     await install("shop");
     await request("/shop/", 7);
     await request("/shop/fail", 2);
@@ -57,7 +57,7 @@ describe("the metrics history of a daemon", () => {
     ]);
   });
 
-  test("survives SIGKILL in the middle of an append", async () => {
+  test("contains all earlier requests after a kill of the daemon during an append", async () => {
     await restart();
     const before = await read("shop");
     await daemon.stop();
@@ -75,7 +75,7 @@ describe("the metrics history of a daemon", () => {
     expect(totalOf(await read("shop"))).toBe(totalOf(before) + 3);
   });
 
-  test("shows a key with a namespace only the workers of the namespace", async () => {
+  test("contains only workers of the namespace for a key of one namespace", async () => {
     await install("@team/app");
     await request("/@team/app/", 4);
     await restart();
@@ -95,7 +95,7 @@ describe("the metrics history of a daemon", () => {
     expect(response.status).toBe(400);
   });
 
-  test("ends with the worker, and begins again with a worker of the same name", async () => {
+  test("is deleted with the worker, and is empty for a new worker with the same name", async () => {
     await root().workers.remove({ params: { scope: "_", name: "shop" } });
     await expect(read("shop")).rejects.toMatchObject({ code: "WORKER_NOT_FOUND" });
     await install("shop");
@@ -105,7 +105,7 @@ describe("the metrics history of a daemon", () => {
     expect((await read("shop")).markers.filter(({ type }) => type === "deploy")).toHaveLength(1);
   });
 
-  test("is not recorded with RUNTIME_METRICS_HISTORY_SIZE=0", async () => {
+  test("is empty and writes no file with RUNTIME_METRICS_HISTORY_SIZE=0", async () => {
     const other = await startDaemon({ env: { RUNTIME_METRICS_HISTORY_SIZE: "0" } });
     try {
       const found = await connect(other.url, other.rootKey).metrics.history({});

@@ -136,7 +136,7 @@ describe("request metrics", () => {
 });
 
 describe("error metrics", () => {
-  test("count a 5xx or an incomplete response as a failure, and a 4xx response as none", async () => {
+  test("count a 5xx or an incomplete response as a failure, but not a 4xx response", async () => {
     await install(
       "unwell",
       app(`

@@ -48,7 +48,7 @@ const change = async (set: Record<string, unknown>, { client = root, params = li
   client.pluginConfig.change({ params, body: { etag: (await show(client, params)).etag, set } });
 
 describe("the settings of an uploaded plugin", () => {
-  test("have a schema, values with their source, and no text for a viewer", async () => {
+  test("contain the schema and values with sources, but no manifest text for a viewer", async () => {
     const shown = await show(viewer);
 
     expect(shown).toMatchObject({
@@ -67,7 +67,7 @@ describe("the settings of an uploaded plugin", () => {
     expect((await show()).yaml).toBe(manifest);
   });
 
-  test("change with plugins:config, are in effect for the next request, and comments stay", async () => {
+  test("can be changed with the permission plugins:config, and keep their comments", async () => {
     const shown = await change({ perMinute: 7, mode: "hard", timeout: "9s", tags: ["a"] }, { client: configurer });
 
     expect(shown.fields.map(({ value }) => value)).toEqual([7, "hard", "9s", ["a"]]);
@@ -84,7 +84,7 @@ describe("the settings of an uploaded plugin", () => {
     [{ tags: ["a", 1] }, "tags"],
     [{ base: "/other" }, "base"],
     [{ unheardOf: 1 }, "unheardOf"],
-  ])("reject %j and stay unchanged", async (set, name) => {
+  ])("stay unchanged when the daemon rejects the new settings %j", async (set, name) => {
     const before = await textOf();
 
     await expect(change({ mode: "soft", ...set })).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe("the settings of an uploaded plugin", () => {
     expect(await textOf()).toBe(before);
   });
 
-  test("are not changed by keys without permission, of other namespaces or with an earlier etag", async () => {
+  test("cannot be changed without permission, in another namespace or by an old ETag", async () => {
     const { etag } = await show();
     const before = await textOf();
     const body = { etag, set: { mode: "hard" } };
@@ -112,7 +112,7 @@ describe("the settings of an uploaded plugin", () => {
     expect(await textOf()).toBe(before);
   });
 
-  test("are checked at the upload", async () => {
+  test("prevent the upload of a manifest whose settings do not match the schema", async () => {
     const wrong = await packFiles({ "manifest.yaml": manifest.replace("100", "-1"), "plugin.js": code });
     const before = await textOf();
 
@@ -126,7 +126,7 @@ describe("the settings of an uploaded plugin", () => {
 });
 
 describe("the settings of the built-in gateway", () => {
-  test("cause an error and no new file when the plugin rejects them", async () => {
+  test("cause an error and no new file when the gateway rejects a setting", async () => {
     await expect(change({ rateLimits: [{ limit: 1, window: "1 fortnight" }] }, { params: gateway })).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
       details: { fields: [{ name: "rateLimits", message: expect.stringContaining("fortnight") }] },

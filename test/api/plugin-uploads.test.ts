@@ -83,13 +83,13 @@ describe("an upload that replaces a loaded plugin and fails to load", () => {
   });
 });
 
-test("installs a first upload that fails to load, and lists the plugin as failed", async () => {
+test("a first upload that fails to load is installed, and its plugin listed as failed", async () => {
   await upload("0.1.0", `export default () => { throw new Error("plugin broke"); };`);
 
   expect(await shown()).toMatchObject({ version: "0.1.0", status: "failed", error: "plugin broke (plugin.js:1:30)" });
 });
 
-test("replaces a loaded plugin with an upload that loads", async () => {
+test("an upload that loads replaces the loaded plugin", async () => {
   await upload("0.1.0", `export default () => ({ ${rejecting} });`);
   await upload("0.2.0", `export default () => ({ onRequest: () => new Response(null, { status: 418 }) });`);
 

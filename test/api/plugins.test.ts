@@ -87,7 +87,7 @@ describe("a key restricted to a namespace", () => {
   });
 });
 
-test("rejects a plugin name that consists of several path segments or contains ..", async () => {
+test("the plugins API rejects a name with several path segments or with ..", async () => {
   const headers = { "x-api-key": daemon.rootKey };
   const call = (name: string) => send({ method: "POST", path: `/api/plugins/${name}/enable`, headers });
 
@@ -97,7 +97,7 @@ test("rejects a plugin name that consists of several path segments or contains .
     expectRefusal(await call(name), "INVALID_PACKAGE_NAME", name);
 });
 
-test("rejects enabling and disabling a plugin without a manifest", async () => {
+test("a plugin without a manifest cannot be enabled or disabled", async () => {
   const archive = await packFiles({ "package.json": '{"name":"npm","version":"2.0.0"}', "index.js": "export default {};\n" });
   expect((await root.plugins.upload({ file: uploadOf("a.tgz", archive) })).data.plugin).toEqual({
     name: "npm",
@@ -111,7 +111,7 @@ test("rejects enabling and disabling a plugin without a manifest", async () => {
   expect(await root.plugins.remove({ params: { name: "npm" } })).toEqual({ success: true });
 });
 
-test("lists a plugin with an invalid manifest as failed, with the reason", async () => {
+test("a plugin with an invalid manifest is listed as failed, with the reason", async () => {
   await install(root, "spoiled");
   const manifest = path.join(folder(), "spoiled/manifest.yaml");
   await writeFile(manifest, "name: spoiled\nbase: /api\n");

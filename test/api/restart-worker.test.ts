@@ -29,7 +29,7 @@ const restart = (version: string) =>
   });
 const served = async (name: string) => (await send({ path: `/${namespace.scope}/${name}/` })).text;
 
-test("starts a new isolate and returns the number of stopped isolates", async () => {
+test("the restart of a worker starts a new isolate and returns the number of old ones", async () => {
   await upload("app", "export default { fetch: () => new Response(String(process.pid)) };");
   expect(JSON.parse((await restart("app/latest")).text)).toEqual({
     success: true,
@@ -40,12 +40,12 @@ test("starts a new isolate and returns the number of stopped isolates", async ()
   expect(await served("app")).not.toBe(pid);
 });
 
-test("rejects a restart of a missing worker or version", async () => {
+test("the restart of a missing worker or version is rejected", async () => {
   expectRefusal(await restart("absent/latest"), "WORKER_NOT_FOUND");
   expectRefusal(await restart("app/9.9.9"), "WORKER_VERSION_NOT_FOUND");
 });
 
-test("rejects an upload that requests a permission that the operator does not allow", async () => {
+test("an upload is rejected when it requests a permission that the operator denies", async () => {
   await upload("modest", "export default { fetch: () => new Response('before') };");
   const refused = await upload("modest", "export default { fetch: () => new Response('after') };", "permissions: [child-process]\n");
   expect(refused.status).toBe(400);

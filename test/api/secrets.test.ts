@@ -144,7 +144,7 @@ const writeEdited = (name: string, content: string) =>
     files: [uploadOf(name, Buffer.from(content))],
   });
 
-test("rejects an edit of a manifest that requires a secret without a value", async () => {
+test("an edit of a manifest is rejected when a required secret has no value", async () => {
   await deploy("edited");
   await expect(writeEdited("manifest.yaml", editedManifest("secrets: [NEEDED]\n"))).rejects.toMatchObject({
     code: "SECRET_MISSING",
@@ -228,7 +228,7 @@ describe("the secrets API", () => {
   });
 });
 
-test("rotates the encryption key and can decrypt all secrets after a restart", async () => {
+test("the daemon can decrypt all secrets after a key rotation and a restart", async () => {
   await set("rotates", "KEPT", "kept");
   await set("rotates", "LATER", "later", true);
   await deploy("waits");

@@ -7,7 +7,7 @@ import { createSender } from "../support/send.js";
 import { startDaemon } from "../support/start-daemon.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
-test("the settings contain each variable with its source, the directories and the isolation", async () => {
+test("the settings contain each variable with its source, directories and isolation", async () => {
   const daemon = await startDaemon({ env: { RUNTIME_POOL_SIZE: "20" } });
   try {
     const settings = await connect(daemon.url, daemon.rootKey).settings.show();

@@ -102,7 +102,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("names the variables, the secrets and the text for a key that can install", async () => {
+  test("contains variables, names of secrets and the text for a key that can install", async () => {
     expect(await show()).toMatchObject({
       editable: true,
       env: [
@@ -114,7 +114,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("shows a viewer neither values of env nor the text", async () => {
+  test("contains no values of env and no manifest text for a viewer", async () => {
     const shown = await show(viewer);
 
     expect(shown).toMatchObject({
@@ -129,7 +129,7 @@ describe("the configuration of a version", () => {
     await expect(viewer.workerConfig.change({ params: shop, body })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
-  test("contains no secret and no key in any response", async () => {
+  test("is in no response together with a secret's value or an API key", async () => {
     const target = "/api/workers/@team/shop/1.0.0/config";
     const headers = { "x-api-key": daemon.rootKey, "content-type": "application/json" };
     const { etag } = await show();
@@ -147,7 +147,7 @@ describe("the configuration of a version", () => {
     for (const { text } of answers) expect(text).not.toMatch(new RegExp(`${secretValue}|${daemon.rootKey}`));
   });
 
-  test("is hidden from keys of other namespaces and missing for unknown versions", async () => {
+  test("causes an error for a key of another namespace and for an unknown version", async () => {
     await expect(show(other)).rejects.toMatchObject({ code: "NAMESPACE_DENIED" });
     await expect(other.workerConfig.change({ params: shop, body: { etag: "x", set: {} } })).rejects.toMatchObject({
       code: "NAMESPACE_DENIED",
@@ -184,7 +184,7 @@ describe("a change of single fields", () => {
     expect(keysOf(text)).toEqual([...keysOf(before), "accessLog"]);
   });
 
-  test("removes a field with null", async () => {
+  test("removes a field when its new value is null", async () => {
     const shown = await change({ accessLog: null });
 
     expect(await textOf()).not.toContain("accessLog");
@@ -206,7 +206,7 @@ describe("a change of single fields", () => {
     [{ hosts: ["shop.apps.example.org"] }, "hosts", /RUNTIME_APP_DOMAIN/],
     [{ __proto__x: 1 }, "__proto__x", /not a field/],
   ];
-  test.each(rejected)("is rejected and changes nothing: %j", async (set, name, message) => {
+  test.each(rejected)("is rejected and changes nothing (fields: %j)", async (set, name, message) => {
     const before = await textOf();
 
     await expect(change({ timeout: "8s", ...set })).rejects.toMatchObject({
@@ -217,7 +217,7 @@ describe("a change of single fields", () => {
     expect(await textOf()).toBe(before);
   });
 
-  test("is rejected with 412 for an earlier etag", async () => {
+  test("is rejected with 412 when its ETag is older than the configuration", async () => {
     const { etag } = await show();
     await change({ timeout: "10s" });
     const before = await textOf();
@@ -230,7 +230,7 @@ describe("a change of single fields", () => {
     expect(await textOf()).toBe(before);
   });
 
-  test("wins alone when several changes arrive at once", async () => {
+  test("succeeds for only one of several simultaneous changes with the same ETag", async () => {
     const { etag } = await show();
 
     const outcomes = await Promise.allSettled(
@@ -244,7 +244,7 @@ describe("a change of single fields", () => {
     expect(won[0]).toEqual(await show());
   });
 
-  test("that requires a secret without a value is rejected", async () => {
+  test("is rejected when it requires a secret without a value", async () => {
     const before = await textOf();
 
     await expect(change({ secrets: ["STRIPE_KEY", "UNSET"] })).rejects.toMatchObject({ code: "SECRET_MISSING" });
@@ -267,7 +267,7 @@ describe("a change of single fields", () => {
 });
 
 describe("a change of the text", () => {
-  test("stores the text as sent", async () => {
+  test("stores exactly the text that the client sent", async () => {
     const text = `${manifest}# The end.\n`;
 
     expect((await put(text)).yaml).toBe(text);
@@ -283,7 +283,7 @@ describe("a change of the text", () => {
     ['name: "@other/shop"\nversion: 1.0.0\n', "name", 1],
     ['name: "@team/shop"\nversion: 2.0.0\n', "version", 2],
   ];
-  test.each(rejected)("is rejected with the line of the fault: %j", async (yaml, name, line) => {
+  test.each(rejected)("is rejected with the line number of the fault (text: %j)", async (yaml, name, line) => {
     const before = await textOf();
 
     await expect(put(yaml)).rejects.toMatchObject({
@@ -294,7 +294,7 @@ describe("a change of the text", () => {
     expect(await textOf()).toBe(before);
   });
 
-  test("repairs a manifest that was made invalid on the disk", async () => {
+  test("can repair a manifest that is invalid on the disk", async () => {
     await writeFile(fileOf("@team/shop/1.0.0/manifest.yaml"), `${base}timeout: [\n`);
     await expect.poll(async () => (await show()).problem).toBeDefined();
     const broken = await show();
@@ -306,7 +306,7 @@ describe("a change of the text", () => {
   });
 });
 
-test("records the change with the version in the audit log", async () => {
+test("the audit log contains a change of a configuration with the worker's version", async () => {
   await change({ timeout: "12s" });
 
   const { entries } = await root.audit.list({ query: { limit: 1 } });

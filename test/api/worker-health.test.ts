@@ -49,7 +49,7 @@ async function load(): Promise<void> {
 }
 
 describe("worker health", () => {
-  test("is idle before the first request, ok after it, and disabled without a version", async () => {
+  test("is idle before the first request, then ok, and disabled without a version", async () => {
     const startedAt = Math.floor(Date.now() / 1000);
     await install("quiet", working);
     expect(await healthOf("quiet")).toEqual({ name: "quiet", version: "1.0.0", state: "idle", since: expect.any(Number) });
@@ -80,7 +80,7 @@ describe("worker health", () => {
     expect(Math.abs((health?.lastError?.at ?? 0) - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test("becomes ok after another version became active", async () => {
+  test("is ok again after a rollback to a version that works", async () => {
     await root.workers.disable({ params: { scope: "_", name: "basket", version: "1.1.0" } });
     await get("/basket/");
     expect(await healthOf("basket")).toEqual({ name: "basket", version: "1.0.0", state: "ok", since: expect.any(Number) });
@@ -97,7 +97,7 @@ describe("worker health", () => {
     });
   });
 
-  test("names file and line of a syntax error", async () => {
+  test("contains the file and the line of a syntax error", async () => {
     await install("typo", `export default {\n  fetch() { return new Response("ok" };\n};`);
     await get("/typo/");
     expect(await healthOf("typo")).toMatchObject({ state: "failing", lastError: { file: "index.js", line: 2 } });
@@ -125,7 +125,7 @@ describe("worker health", () => {
     );
   });
 
-  test("recovers from failed requests after requests that succeed", async () => {
+  test("is ok again when enough requests have succeeded after failed requests", async () => {
     await install(
       "healing",
       `let count = 0;\nexport default { fetch: () => new Response("", { status: (count += 1) <= 4 ? 500 : 200 }) };`,
@@ -136,7 +136,7 @@ describe("worker health", () => {
     expect(await healthOf("healing")).toMatchObject({ state: "ok" });
   });
 
-  test("is degraded with the version if the p99 tripled with the last deploy", async () => {
+  test("is degraded and names the new version if the p99 tripled with this version", async () => {
     await install("slowed", waiting(20), "1.0.0");
     await load();
     await install("slowed", waiting(1500), "1.1.0");
@@ -160,7 +160,7 @@ describe("worker health", () => {
     expect(names).toContain("basket");
   });
 
-  test("changes are events, except between ok and idle", async () => {
+  test("causes an event at each change of the state, except between ok and idle", async () => {
     const seen: unknown[] = [];
     const response = await fetch(`${daemon.url}/api/events?type=worker&worker=basket&since=1h`, {
       headers: { "x-api-key": daemon.rootKey },
@@ -180,7 +180,7 @@ describe("worker health", () => {
   });
 });
 
-test("is failing again after a restart of the daemon with the first failed requests", async () => {
+test("a failing worker is failing again at the first failed requests after a restart", async () => {
   await install("restarted", throwing);
   await install("unstartable", `throw new Error("no start");`);
   await get("/restarted/", 4);

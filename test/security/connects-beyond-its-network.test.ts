@@ -106,7 +106,7 @@ async function ask(query: Record<string, string | number>): Promise<string> {
 }
 
 describe("a worker with the default network settings", () => {
-  test("cannot connect to private addresses; the log names the variable that allows them", async () => {
+  test("cannot connect to private addresses, and the log names the variable to change", async () => {
     await start({});
     for (const host of [
       "127.0.0.1",
@@ -161,7 +161,7 @@ test("a worker can connect only to host names that both manifest and operator al
   expect(await ask({ way: "unix", path: `${folder}/other` })).toBe("EACCES");
 });
 
-test("rejects an upload that requests a host outside RUNTIME_WORKER_NETWORK_ALLOW", async () => {
+test("an upload is rejected when it requests a host outside of the operator's list", async () => {
   await expect(start({}, `network:\n  allow: ["127.0.0.1:${port()}"]\n`)).rejects.toThrow("RUNTIME_WORKER_NETWORK_ALLOW");
   expect((await fetch(`${daemon.url}/attacker/`)).status).toBe(404);
 });

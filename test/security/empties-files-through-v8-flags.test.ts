@@ -161,7 +161,7 @@ describe("a key store that another program truncated to zero bytes", () => {
     expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["kept"]);
   });
 
-  it("keeps its write-ahead log; the next start prints instructions to restore", async () => {
+  it("keeps its write-ahead log, and the next start prints instructions to restore", async () => {
     expect(await daemon.stop()).toBe(0);
     expect((await stat(file())).size).toBe(0);
     expect((await stat(`${file()}-wal`)).size).toBeGreaterThan(0);

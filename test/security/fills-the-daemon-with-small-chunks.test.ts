@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("kills an isolate that sends more 1-byte chunks than its credit allows", async () => {
+test("the daemon kills an isolate that sends more 1-byte chunks than its credit allows", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /attacker/ HTTP/1.1\r\nHost: a\r\n\r\n");
   // The client does not read, so no credit is returned.

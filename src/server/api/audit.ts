@@ -6,7 +6,7 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Filter of the audit log. `isVisible` returns whether the caller is allowed to see an entry. */
+/** Filter of the audit log. `isVisible` returns true if the caller is allowed to see an entry. */
 export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
 
 /** The functions of the audit log that these handlers use. */
@@ -28,8 +28,8 @@ export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit">
 }
 
 /**
- * Returns whether a caller is allowed to see an entry. A caller whose key is restricted to namespaces sees entries about packages and
- * secrets in these namespaces, and entries about actions with the same key.
+ * Returns true if the caller is allowed to see an entry. A key that is restricted to namespaces sees entries about packages and secrets in
+ * these namespaces, and entries about its own actions.
  */
 function maySee({ id, namespaces }: Principal, { action, principal, subject }: AuditEntry): boolean {
   if (namespaces.includes("*") || principal?.id === id) return true;

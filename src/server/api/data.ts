@@ -6,7 +6,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import { DirectoryHandle } from "../packages/files/directory-handle.js";
 import { zipStream } from "../packages/files/zip-stream.js";
 
-/** Copy of a worker's data folder for a download. */
+/** Copy of a worker's data folder that a download reads. */
 interface DataCopy {
   readonly folder: string;
   remove(): Promise<void>;
@@ -15,12 +15,15 @@ interface DataCopy {
 interface DataHandlersOptions {
   readonly storage: {
     list(): Promise<{ name: string; usage: { bytes: number; entries: number }; isFull: boolean }[]>;
-    /** Copies a worker's data folder. Returns undefined if the worker has no data folder. */
+    /** Copies the data folder of a worker. Returns undefined if the worker has no data folder. */
     copy(name: string): Promise<DataCopy | undefined>;
-    /** Deletes a worker's data folder. Returns false if the worker has no data folder. */
+    /** Deletes the data folder of a worker. Returns false if the worker has no data folder. */
     remove(name: string): Promise<boolean>;
   };
-  /** Returns the maximum size in bytes of the data folder that the worker's active version can use. Undefined without a limit. */
+  /**
+   * Returns the maximum size in bytes of a worker's data folder, from the manifest of the active version. Returns undefined if there is no
+   * limit.
+   */
   readonly limitOf: (name: string) => number | undefined;
 }
 
@@ -51,7 +54,8 @@ export function createDataHandlers({ storage, limitOf }: DataHandlersOptions): R
 
   function describe({ name, usage, isFull }: Awaited<ReturnType<DataHandlersOptions["storage"]["list"]>>[number]): DataFolder {
     const limitBytes = limitOf(name);
-    // Returns the largest safe integer as the size if the folder cannot be measured, because JSON has no infinite number.
+    // If the daemon cannot measure the folder, the response contains the largest safe integer as its size, because JSON has no infinite
+    // number.
     const sizeBytes = Number.isFinite(usage.bytes) ? usage.bytes : Number.MAX_SAFE_INTEGER;
     return { worker: name, sizeBytes, entries: usage.entries, ...(limitBytes !== undefined && { limitBytes }), full: isFull };
   }

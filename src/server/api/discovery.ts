@@ -13,7 +13,7 @@ export function createDiscoveryHandlers({ apiBase, publicUrl }: Pick<Config, "ap
 
 export function createDocumentationHandlers(apiBase: string): ResourceHandlers<"documentation"> {
   let document: ReturnType<typeof createOpenApi> | undefined;
-  // Creates the OpenAPI document at the first request. Clients seldom request the document, and its creation takes as long as opening all
+  // Creates the OpenAPI document at the first request, because few clients request it and its creation takes as long as the opening of all
   // services.
   return { openapi: () => (document ??= createOpenApi({ apiBase, version: packageVersion })), page: () => docsPage };
 }

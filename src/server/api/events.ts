@@ -31,8 +31,8 @@ function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolea
 }
 
 /**
- * Returns whether a caller is allowed to see an event. The key must have the permission for the type of the event. If the key is restricted
- * to namespaces, the subject must be in one of them, or the same key must have caused the event.
+ * Returns true if the caller is allowed to see an event. The key needs the permission for the event's type. If the key is restricted to
+ * namespaces, the subject must be in one of them, or the same key must have caused the event.
  */
 function maySee({ id, permissions, namespaces }: Principal, { type, subject, principal }: RuntimeEvent): boolean {
   const needed = permissionToSee(type);

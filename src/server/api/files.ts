@@ -8,11 +8,11 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Permissions of the principal that performs a file operation. */
+/** The permissions of one principal for file operations. */
 interface Caller {
   readonly covers: (packageName: string) => boolean;
   readonly assertCovers: (packageName: string) => void;
-  /** True when the caller is allowed to see the values of `env` in manifests. */
+  /** True if the caller is allowed to see the values of `env` in manifests. */
   readonly seesValues: boolean;
 }
 
@@ -36,8 +36,8 @@ export interface PackageFilesPort {
 }
 
 /**
- * Creates the API handlers for the files of workers or plugins. After each change, calls `onChanged`, which activates the change, for
- * example by a reload of plugins. The response waits for `onChanged`.
+ * Creates the API handlers for the files of workers or plugins. After each change, calls `onChanged`, which puts the change into effect,
+ * for example by a reload of plugins. The response waits for `onChanged`.
  */
 export function createFileHandlers({
   files,
@@ -87,7 +87,7 @@ export function fileCallerOf(principal: Principal, permissionToSeeValues: Permis
   };
 }
 
-/** Applies the changes one after another, even if one of them fails. Returns the failures. */
+/** Makes a change for each path, one after another, and continues after a failed change. Returns the failures. */
 async function failuresOf(
   paths: readonly string[],
   change: (path: string) => Promise<void>,

@@ -3,7 +3,7 @@ import type { HealthCheck } from "../../shared/contract/health.js";
 import { packageVersion } from "../package-root.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Whether the daemon is ready to serve requests. */
+/** True if the daemon is ready to serve requests. */
 export interface Readiness {
   /** Reason why the daemon cannot serve requests. Every caller can read this text. Undefined if the daemon is ready. */
   readonly missing: string | undefined;

@@ -14,7 +14,7 @@ const maximumHosts = 10_000;
 
 interface HostHandlersOptions {
   readonly hosts: HostTable;
-  /** Returns whether a worker is installed. With `version`, returns whether this version of the worker is installed. */
+  /** Returns true if a worker is installed. With `version`, returns true if this version of the worker is installed. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly config: {
     readonly appDomain: string | undefined;
@@ -70,8 +70,8 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
     },
     remove: async ({ params: { host: name }, principal }) => {
       const host = hosts.get(name);
-      // Throws the same error for an unknown host name as for a host name outside the key's namespaces. A key therefore cannot find out
-      // host names of other namespaces.
+      // Throws the same error for an unknown host name as for a host name outside the key's namespaces. The holder of a key therefore
+      // cannot find out host names of other namespaces.
       if (!host || !namespacesCover(principal.namespaces, host.worker)) throw notFound(name);
       if (!(await hosts.remove(name))) throw notFound(name);
       return { success: true };

@@ -65,7 +65,7 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
   };
 }
 
-/** Returns a new key with a new secret. */
+/** Creates a key with a new secret. Does not store the key. */
 function newKey(
   { name, role, permissions: granted, namespaces }: Pick<NewKey, "name" | "role" | "permissions" | "namespaces">,
   createdAt: number,
@@ -86,8 +86,8 @@ function newKey(
 }
 
 /**
- * Returns the lifetime of a replacement key in seconds. The replacement key lives as long as the old key, counted from now. If a key
- * rotates itself, the replacement key expires at the same time as the old key.
+ * Returns the lifetime of a replacement key in seconds. The lifetime begins now and is as long as that of the old key. If a key rotates
+ * itself, the replacement key expires at the same time as the old key.
  */
 function twinLifetimeSeconds(
   { expiresAt, createdAt: oldCreatedAt }: StoredKey,

@@ -7,7 +7,7 @@ import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** The workers whose logs are selected: a list of names, or a function that returns whether a name is selected. */
+/** Selects the workers whose logs a call reads, by a list of names or by a function that returns true for a selected name. */
 type LogSelection = readonly string[] | ((name: string) => boolean);
 
 /** The functions of the worker logs that these handlers use. */
@@ -18,7 +18,7 @@ export interface WorkerLogsPort {
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncIterable<LogEntry[]>;
-  /** Returns whether the log contains entries of a worker version. */
+  /** Returns true if the log contains entries of a worker version. */
   knows(name: string, version: string): Promise<boolean>;
   forget(name: string): void;
 }

@@ -9,12 +9,12 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { PrometheusExporter } from "../metrics/prometheus-exporter.js";
 import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker-reading.js";
 
-/** Number of workers that are summarized per turn of the event loop. */
+/** Number of workers whose metrics the daemon summarizes in one turn of the event loop. */
 const batchSize = 50;
 
 /**
- * Name of the worker that serves the panel. The totals omit requests to the panel, because opening the panel must not change the displayed
- * traffic.
+ * Name of the worker that serves the panel. The totals omit requests to this worker, because opening the panel must not change the
+ * displayed traffic.
  */
 const panelName = "cpanel";
 
@@ -50,7 +50,7 @@ export function createMetricsHandlers({ metrics, exposition, history, isInstalle
       const workers: WorkerMetrics[] = [];
       for (const [index, reading] of readings.entries()) {
         workers.push(toWorkerMetrics(reading, performance.now()));
-        // Waits for one turn of the event loop after each group of workers, so that the daemon can serve requests.
+        // Waits for one turn of the event loop after each group of workers, so that the daemon can serve other requests.
         if (index % batchSize === batchSize - 1) await setImmediate();
       }
       const wantsAll = query.detail === "workers" && query.worker === undefined;

@@ -37,8 +37,8 @@ export function createPluginConfigHandlers({
 }
 
 /**
- * The text of a manifest can also change the code and the base path of a plugin. The daemon therefore applies the rules for uploads of
- * plugins.
+ * The text of a manifest can also change the code and the base path of a plugin. The daemon therefore checks the caller by the rules for
+ * uploads of plugins.
  */
 function assertTextAllowed(principal: Principal, pluginUploads: PluginUploadMode): void {
   if (!principal.permissions.includes(permissionForText))

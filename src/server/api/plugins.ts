@@ -19,11 +19,12 @@ export interface PluginPackagesPort {
 /** The functions of loaded plugins that these handlers use. */
 export interface PluginsPort {
   /**
-   * Loads all plugins from the disk. Resolves when the plugins are active. `isFresh` returns whether an unchanged plugin is created again.
+   * Loads all plugins from the disk. Resolves when the plugins are active. If `isFresh` returns true for an unchanged plugin, creates this
+   * plugin again.
    */
   reload(options: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]>;
   /**
-   * Loads the code of an upload, then calls `place`, which makes the upload visible. If the code fails to load and an earlier upload of the
+   * Loads the code of an upload, then calls `place`, which installs the upload. If the code fails to load and an earlier upload of the
    * plugin is loaded, throws PLUGIN_LOAD_FAILED.
    */
   install(upload: StagedPlugin, place: () => Promise<void>): Promise<void>;

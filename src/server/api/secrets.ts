@@ -44,7 +44,7 @@ export function createSecretHandlers({ secrets, now }: SecretHandlersOptions): R
   };
 }
 
-/** Throws NAMESPACE_DENIED if the key is not allowed to manage the namespace. The namespace `*` stands for all namespaces. */
+/** Throws NAMESPACE_DENIED if the key is not allowed to manage secrets of the namespace. The namespace `*` stands for all namespaces. */
 function assertNamespaces({ name, namespaces }: Principal, needed: string): void {
   if (namespacesWithin([needed], namespaces)) return;
   throw new ApiError(

@@ -53,8 +53,8 @@ export function createWorkerHandlers({
   cronJobs: { forget(name: string): void };
   uploads: UploadMeter;
   /**
-   * True if the daemon loads the code of every upload before the new version is active. If false, the daemon does so only for a caller that
-   * requests the check.
+   * True if the daemon loads the code of every upload before the new version becomes active. If false, the daemon loads the code only if
+   * the caller requests this check.
    */
   checksUploads: boolean;
 }): ResourceHandlers<"workers"> {
@@ -66,7 +66,7 @@ export function createWorkerHandlers({
   return {
     list: async ({ principal: { namespaces } }) => {
       const workers = await packages.list();
-      // Returns a frozen object for the list without a filter, because the daemon caches the JSON text of frozen objects.
+      // Returns the same frozen object for each list without a filter, because the daemon caches the JSON text of frozen objects.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
     health: ({ query: { worker }, principal: { namespaces } }) =>

@@ -2,41 +2,56 @@ import { degradedShare, failingShare, percentOf } from "../../shared/failure-sha
 import type { WorkerState } from "../../shared/contract/worker-health.js";
 import type { RecentRequests } from "./request-window.js";
 
-/** Minimum number of requests for the state "failing". */
+/** Failed requests cause the state "failing" only if the daemon has counted at least this number of requests. */
 const leastFailingRequests = 4;
-/** A version is slow if its p99 is at least this many times the p99 of the version before, and at least `leastSlowMs`. */
+/**
+ * A version is slow if its p99 (99th percentile of request durations) is at least `slowFactor` times the p99 of the previous version, and
+ * at least `leastSlowMs`.
+ */
 const slowFactor = 3;
 const leastSlowMs = 200;
-/** Minimum number of requests for a comparison of p99. With fewer requests, the first request alone decides the p99. */
+/** Minimum number of requests from which the daemon compares a p99. With fewer requests, one slow request alone decides the p99. */
 export const leastLatencyRequests = 100;
-/** Time after a crash for which a worker without a successful request stays in the state "backoff". */
+/** Time in ms after a repeated crash for which the worker stays in the state "backoff" if no request succeeds. */
 const crashMemoryMs = 60_000;
 
-/** What is known about a worker at one time. Times are in milliseconds before or after this time. */
+/** The facts from which `assessWorker` derives the state of a worker. */
 export interface WorkerObservation {
-  /** Undefined if no version is active. `problem`: the reason why the version cannot be served. */
+  /** The active version. Undefined if no version is active. `problem`: the reason why the daemon cannot serve the version. */
   readonly version: { readonly problem?: string } | undefined;
-  /** Error of the last start, unless a request has succeeded since. */
+  /** Error of the last failed start. Undefined if a request has succeeded since that start. */
   readonly startFailure: string | undefined;
-  /** The last repeated crash, unless a request has succeeded since. */
+  /**
+   * The last repeated crash. `ageMs`: time since the crash. `restMs`: time until the next start. Undefined if a request has succeeded since
+   * the crash.
+   */
   readonly crash: { readonly ageMs: number; readonly restMs: number } | undefined;
   readonly recent: RecentRequests;
   readonly inFlightCount: number;
   readonly isDataFull: boolean;
-  /** One sentence about the last run of a cron job, if it failed. */
+  /** One sentence about a cron job whose last run failed. Undefined if there is no such cron job. */
   readonly cronFailure: string | undefined;
-  /** p99 of the last minute and of the version before. Undefined with fewer than `leastLatencyRequests` requests. */
+  /**
+   * `p99Ms`: p99 of the last minute. `beforeMs`: p99 of the previous version. Undefined if one of them is from fewer than
+   * `leastLatencyRequests` requests.
+   */
   readonly latency: { readonly p99Ms: number; readonly beforeMs: number } | undefined;
 }
 
-/** The state of a worker with its cause. */
+/** The state of a worker, with the cause of this state. */
 export interface Assessment {
   readonly state: WorkerState;
-  /** Returns one sentence about the cause. `period` is the time of counted requests, such as `since 1.4.2` or `in the last minute`. */
+  /**
+   * Returns one sentence about the cause of the state. `period` names the time in which requests are counted, such as `since 1.4.2` or `in
+   * the last minute`.
+   */
   readonly reason?: (period: string) => string;
 }
 
-/** Returns the state of a worker: the first of disabled, failing, backoff, degraded, idle and ok that applies. */
+/**
+ * Returns the state of a worker. The first cause that applies decides, in this order: no active version, a failed start, repeated crashes,
+ * failed requests, a reason for "degraded", no requests.
+ */
 export function assessWorker(observation: WorkerObservation): Assessment {
   const { version, startFailure, recent, inFlightCount } = observation;
   if (!version) return { state: "disabled" };
@@ -56,7 +71,7 @@ function crashProblem({ crash }: WorkerObservation): Assessment | undefined {
 
 function failingProblem({ requests, failed, failedInRow }: RecentRequests): Assessment | undefined {
   if (requests >= leastFailingRequests && failed / requests >= failingShare) return failedRequests("failing", failed / requests);
-  // Keeps the state of a worker that fails each request, after its visitors have left.
+  // If a worker has failed all of its last requests, its state stays "failing" even when no further requests arrive.
   if (failedInRow >= leastFailingRequests) return problem("failing", `The last ${failedInRow} requests failed.`);
   return undefined;
 }
@@ -64,7 +79,7 @@ function failingProblem({ requests, failed, failedInRow }: RecentRequests): Asse
 function degradedProblem({ recent, isDataFull, cronFailure, latency }: WorkerObservation): Assessment | undefined {
   const { requests, failed, failedInRow } = recent;
   if (isDataFull) return problem("degraded", "The data folder is full: the worker can only read and delete in it.");
-  // Precedes the failed requests, because these can be those of the cron job.
+  // Reports the cron job before the failed requests, because the cron job can have sent these requests.
   if (cronFailure !== undefined) return problem("degraded", cronFailure);
   if (requests > 0 && failed / requests >= degradedShare) return failedRequests("degraded", failed / requests);
   if (failedInRow > 0)

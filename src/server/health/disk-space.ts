@@ -2,13 +2,13 @@ import type { HealthCheck } from "../../shared/contract/health.js";
 import { formatSize } from "../../shared/size.js";
 import { isStorageFull } from "../platform/storage-full.js";
 
-/** A file system with less free space than one of these values is reported. */
+/** The health check reports a file system whose free space is below one of these two values. */
 const leastFreeShare = 0.1;
 const leastFreeBytes = 1024 ** 3;
-/** Time in milliseconds for which a failed write is reported. */
+/** Time in milliseconds after a failed write during which the health check reports this write. */
 const writeFailureMs = 10 * 60_000;
 
-/** What the daemon cannot do when the file system of a directory is full. */
+/** The consequence of a full file system, by kind of the directory on it. */
 const effects = {
   state: "keys, secrets and logs cannot be written",
   data: "workers cannot write data",
@@ -18,7 +18,10 @@ const effects = {
 
 interface DiskSpaceOptions {
   readonly directories: readonly { readonly kind: keyof typeof effects; readonly path: string }[];
-  /** Returns the number of blocks that are free for the daemon, the number of all blocks, and the size of a block in bytes. */
+  /**
+   * Returns numbers of the file system of a path. `bavail`: blocks that are free for the daemon. `blocks`: all blocks. `bsize`: size of a
+   * block in bytes.
+   */
   readonly statfs: (path: string) => Promise<{ readonly bavail: number; readonly blocks: number; readonly bsize: number }>;
   /** Returns Unix time in milliseconds. */
   readonly now: () => number;
@@ -31,7 +34,10 @@ interface FreeSpace {
   readonly totalBytes: number;
 }
 
-/** The free space of the daemon's directories, and the last write that failed because no space was left. */
+/**
+ * Computes the health check `disk-space` from the free space of the daemon's directories and from the last write that failed on a full
+ * disk.
+ */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
   #writeFailedAtMs = Number.NEGATIVE_INFINITY;
@@ -40,13 +46,16 @@ export class DiskSpace {
     this.#options = options;
   }
 
-  /** Records the error of a failed call or write. Only errors of a full disk count. */
+  /** Records the time of an error if a full disk caused the error. Ignores all other errors. */
   noteError(error: unknown): void {
     const isInsufficient = error instanceof Error && "code" in error && error.code === "INSUFFICIENT_STORAGE";
     if (isInsufficient || isStorageFull(error)) this.#writeFailedAtMs = this.#options.now();
   }
 
-  /** Returns the check `disk-space`. Its message names the directory with the least free space. */
+  /**
+   * Returns the health check `disk-space`. If its status is `degraded`, the message names the directory with the least free space,
+   * preferably one below a limit.
+   */
   async check(): Promise<HealthCheck> {
     const spaces = (await Promise.all(this.#options.directories.map((directory) => this.#read(directory)))).flat();
     const [least] = spaces.toSorted((a, b) => a.freeBytes - b.freeBytes);
@@ -64,7 +73,7 @@ export class DiskSpace {
       const { bavail, blocks, bsize } = await this.#options.statfs(path);
       return [{ kind, path, freeBytes: bavail * bsize, totalBytes: blocks * bsize }];
     } catch {
-      // Other checks report a missing directory.
+      // Omits a directory that cannot be read. Other health checks report missing directories.
       return [];
     }
   }

@@ -1,12 +1,15 @@
 import type { LastError } from "../../shared/contract/worker-health.js";
 
-/** Number of characters of an error that are searched for a position. */
+/** Number of characters at the start of an error text in which `parseError` searches for a source position. */
 const searchedLength = 4096;
 const longestMessage = 500;
-/** Matches positions such as `src/app.ts:12:3`. Positions inside Node.js begin with `node:` and do not match. */
+/** Matches source positions such as `src/app.ts:12:3`. Positions inside Node.js begin with `node:` and do not match. */
 const positionPattern = /(?:^|[\s("'])(?:file:\/\/)?([^\s()"':]+\.[a-z]{1,5}):(\d+):(\d+)/gim;
 
-/** Returns message and position of an error text with a stack. `atSeconds` is Unix time. Prefers positions outside `node_modules`. */
+/**
+ * Returns the message and the source position of an error text, which can contain a stack. Prefers a position outside `node_modules`.
+ * `atSeconds`: Unix time of the error.
+ */
 export function parseError(text: string, atSeconds: number): LastError {
   const first = (text.split("\n").find((line) => line.trim() !== "") ?? "").trim();
   const positions = [...text.slice(0, searchedLength).matchAll(positionPattern)];

@@ -2,11 +2,17 @@ import type { LogEntry } from "../../shared/contract/worker-logs.js";
 import type { LastError } from "../../shared/contract/worker-health.js";
 import { parseError } from "./error-position.js";
 
-/** Time in ms within which entries of the same source belong to the same error. */
+/** Log entries of one source belong to the same error if they follow each other within this time in ms. */
 const sameErrorMs = 1000;
-/** An error of the code explains errors of other sources, such as the response with status 500, within this time. */
+/**
+ * Time in ms after an error of the worker's code in which errors of other sources, such as a response with status 500, count as
+ * consequences of this error.
+ */
 const explainsMs = 10_000;
-/** Sources of errors in order of precedence: output of the code, messages of the daemon, requests. */
+/**
+ * Sources of log entries in order of precedence. `app`: output of the worker's code. `runtime`: messages of the daemon. `request`: failed
+ * requests.
+ */
 const precedence = ["app", "runtime", "request"] as const;
 
 interface LoggedError {
@@ -14,25 +20,25 @@ interface LoggedError {
   readonly error: LastError;
 }
 
-/** The fields of a log entry that the last error contains. `time` is Unix time in milliseconds. */
+/** The fields of a log entry from which the last error is derived. `time` is Unix time in milliseconds. */
 type ErrorEntry = Pick<LogEntry, "time" | "source" | "text">;
 
-/** The last error of each source in the log of one worker version. */
+/** Keeps the last error of one worker version from each source of log entries. */
 export class LoggedErrors {
   readonly #last: Partial<Record<LogEntry["source"], LoggedError>> = {};
 
-  /** Records an entry of the level `error`. */
+  /** Records a log entry of the level `error`. */
   note({ time, source, text }: ErrorEntry): void {
     const before = this.#last[source];
     const isSame = before !== undefined && time - before.timeMs < sameErrorMs;
-    // Bounds the cost of a worker that writes many errors.
+    // Does not parse further entries of an error with a known position. A worker that logs many errors therefore costs little time.
     if (isSame && before.error.file !== undefined) return;
     const error = parseError(text, Math.floor(time / 1000));
     if (isSame && error.file === undefined) return;
     this.#last[source] = { timeMs: time, error };
   }
 
-  /** Returns the newest error. An error of the code within the 10 s before it has precedence, because it has a position. */
+  /** Returns the newest error. If a source with higher precedence logged an error in the 10 s before, returns that error instead. */
   get newest(): LastError | undefined {
     const all = precedence.flatMap((source) => this.#last[source] ?? []);
     const newestMs = Math.max(...all.map(({ timeMs }) => timeMs));

@@ -2,18 +2,21 @@ import { leastLatencyRequests } from "./assess-worker.js";
 import { LoggedErrors } from "./logged-errors.js";
 import { RequestWindow, type RequestCounters } from "./request-window.js";
 
-/** Statistics of the durations of requests. Percentiles are undefined when `count` is 0. */
+/** Number of requests, and the 99th percentile of their durations. `p99Ms` is undefined if `count` is 0. */
 interface Latency {
   readonly count: number;
   readonly p99Ms: number | undefined;
 }
 
-/** Counters and durations of the requests of a worker version. */
+/** Request counters of a worker version, with statistics of request durations. */
 export interface ObservedMeter extends RequestCounters {
   readonly latency: RequestCounters["latency"] & { recent(nowMs: number): Latency; sinceStart(): Latency };
 }
 
-/** The active version of a worker. `installation` is the record of its upload, with the time in Unix seconds. */
+/**
+ * The active version of a worker. `installation.at`: Unix time in seconds of the version's upload. `problem`: the reason why the daemon
+ * cannot serve the version.
+ */
 export interface ActiveVersion {
   readonly name: string;
   readonly version: string;
@@ -21,17 +24,23 @@ export interface ActiveVersion {
   readonly problem?: string;
 }
 
-/** What the monitor knows about one active version. Times are on the clock of `performance.now()`, in milliseconds. */
+/**
+ * The observations of the health monitor about one active version. All times except `activeSinceMs` are in milliseconds on the clock of
+ * `performance.now()`.
+ */
 export class ObservedVersion {
   readonly active: ActiveVersion;
   /** Unix time in milliseconds at which the version became active. */
   readonly activeSinceMs: number;
   readonly errors = new LoggedErrors();
-  /** p99 of the version before, in milliseconds. Undefined if it received fewer than `leastLatencyRequests` requests. */
+  /**
+   * p99 in milliseconds of the last earlier version that received at least `leastLatencyRequests` requests. Undefined if there is no such
+   * version.
+   */
   readonly beforeP99Ms: number | undefined;
   readonly #window: RequestWindow;
   #startFailure: string | undefined;
-  /** The last repeated crash, with its time and the end of the restart delay. */
+  /** Time of the last repeated crash, and the time at which the restart delay ends. */
   #crash: { readonly atMs: number; readonly restUntilMs: number } | undefined;
 
   constructor(options: {
@@ -47,7 +56,9 @@ export class ObservedVersion {
     this.#window = new RequestWindow(options.meter, options.nowMs);
   }
 
-  /** Reads the counters. A request that has succeeded since the last call ends the effect of failed starts and crashes. */
+  /**
+   * Reads the counters. If a request has succeeded since the last call, discards a failed start, and a crash whose restart delay has ended.
+   */
   update(meter: ObservedMeter | undefined, nowMs: number): void {
     if (!meter || !this.#window.update(meter, nowMs)) return;
     this.#startFailure = undefined;
@@ -62,7 +73,7 @@ export class ObservedVersion {
     this.#crash = { atMs: nowMs, restUntilMs: nowMs + restMs };
   }
 
-  /** Returns what `assessWorker` needs about the version. */
+  /** Returns the observations about this version for `assessWorker`. */
   observe(meter: ObservedMeter | undefined, nowMs: number) {
     return {
       version: this.active,
@@ -81,7 +92,10 @@ export class ObservedVersion {
   }
 }
 
-/** Returns the p99 of the requests in the last minute. If these are too few, returns the p99 since the start of the daemon. */
+/**
+ * Returns the p99 of the last minute in ms. If the last minute has too few requests, returns the p99 since the start of the daemon. Returns
+ * undefined if these are too few as well.
+ */
 export function usualP99(meter: ObservedMeter, nowMs: number): number | undefined {
   return p99Of(meter.latency.recent(nowMs)) ?? p99Of(meter.latency.sinceStart());
 }

@@ -10,7 +10,7 @@ interface Installed {
   readonly version: string;
 }
 
-/** The status of a plugin. `error`: the load error, or a summary of failed hooks. `atMs` is Unix time in milliseconds. */
+/** The load status of a plugin. `error`: the load error, or a summary of failed hooks. `hookFailure.atMs`: Unix time in milliseconds. */
 interface Status {
   readonly status: PluginStatus;
   readonly error?: string;
@@ -26,12 +26,12 @@ interface PluginHealthSources<Plugin extends Installed> {
   readonly now: () => number;
 }
 
-/** Computes the state of each plugin, and publishes `plugin.health` when it changes. */
+/** Computes the state of each plugin, and publishes the event `plugin.health` when a state changes. */
 export class PluginHealthMonitor<Plugin extends Installed> {
   readonly #sources: PluginHealthSources<Plugin>;
-  /** The current state of each plugin by name, with the Unix time in milliseconds at which it began. */
+  /** For each plugin name, the current state and the Unix time in milliseconds at which this state began. */
   readonly #states = new Map<string, { readonly state: PluginState; readonly sinceMs: number }>();
-  /** Loaded plugins, whose state also changes without a reload. */
+  /** Loaded plugins. The timer checks only loaded plugins, because the state of other plugins changes only with a reload. */
   #loaded: readonly Plugin[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -39,7 +39,7 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     this.#sources = sources;
   }
 
-  /** Starts to check the loaded plugins every 5 s. */
+  /** Starts a timer that checks the state of each loaded plugin every 5 s. */
   start(): void {
     this.#timer = setInterval(() => {
       for (const plugin of this.#loaded) this.of(plugin);
@@ -50,7 +50,7 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     clearInterval(this.#timer);
   }
 
-  /** Computes the states of all installed plugins. Must be called after each reload. */
+  /** Computes the states of all installed plugins. The daemon must call this method after each reload of the plugins. */
   check(): void {
     const installed = this.#sources.discover();
     for (const name of this.#states.keys()) if (!installed.some((plugin) => plugin.name === name)) this.#states.delete(name);
@@ -58,7 +58,7 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     this.#loaded = installed.filter((plugin) => this.#sources.statusOf(plugin).status === "loaded");
   }
 
-  /** Returns the health of an installed plugin. */
+  /** Returns the health of an installed plugin. If the plugin's state has changed, publishes the change. */
   of(plugin: Plugin): PluginHealth {
     const status = this.#sources.statusOf(plugin);
     const state = stateOf(status);
@@ -68,7 +68,7 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     if (current !== before) {
       this.#states.set(plugin.name, current);
       const { name, version } = plugin;
-      // The first state of a plugin is not a change.
+      // The first known state of a plugin is not a change, so the monitor publishes no event.
       if (before) this.#sources.publish({ type: "plugin.health", subject: { name, version }, message: reason ?? state });
     }
     const lastError = errorOf(status, current.sinceMs);
@@ -87,7 +87,10 @@ function stateOf({ status, error }: Status): PluginState {
   return status === "waiting" || error !== undefined ? "degraded" : "ok";
 }
 
-/** Returns the failed hook or the load error. `sinceMs`: Unix time of the load error in milliseconds. */
+/**
+ * Returns the error of the last failed hook. Without a failed hook, returns the load error. `sinceMs`: Unix time in milliseconds of the
+ * load error.
+ */
 function errorOf({ status, error, hookFailure }: Status, sinceMs: number): LastError | undefined {
   if (hookFailure) {
     const { message, position, atMs } = hookFailure;

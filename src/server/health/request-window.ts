@@ -1,15 +1,18 @@
-/** Length of the window over which requests are counted, in milliseconds. */
+/** Length in milliseconds of the time window in which the daemon counts requests. */
 const windowMs = 60_000;
-/** Minimum time between two samples of the counters, in milliseconds. */
+/** Minimum time in milliseconds between two stored samples of the counters. The health monitor also reads the counters at this interval. */
 export const sampleEveryMs = 5000;
 
-/** Counters of a worker version, which only grow. */
+/** Request counters of a worker version. All except `inFlightCount` only increase. */
 export interface RequestCounters {
   readonly endedCount: number;
   readonly inFlightCount: number;
-  /** `failedCount` counts statuses of 500 or more and incomplete responses. */
+  /** `failedCount`: number of responses that had a status of 500 or above or were incomplete. */
   readonly latency: { readonly failedCount: number };
-  /** Returns how many requests ended with a status whose first digit is `digit`. 0: the client disconnected before the response. */
+  /**
+   * Returns the number of requests that ended with a status whose first digit is `digit`. The digit 0 stands for a client that disconnected
+   * before the response.
+   */
   countOf(digit: 0): number;
 }
 
@@ -19,23 +22,29 @@ interface Sample {
   readonly failed: number;
 }
 
-/** Counts of the requests of the last minute. */
+/** Numbers of requests in the last minute. */
 export interface RecentRequests {
   readonly requests: number;
   readonly failed: number;
-  /** Number of failed requests since the last request that succeeded. Not limited to the last minute. */
+  /** Number of failed requests since the last successful request. Includes requests that are older than one minute. */
   readonly failedInRow: number;
 }
 
-/** The requests of one worker version in the last minute, from samples of its counters. Times are on the clock of `performance.now()`. */
+/**
+ * Computes the requests of one worker version in the last minute from samples of the version's counters. Times are in milliseconds on the
+ * clock of `performance.now()`.
+ */
 export class RequestWindow {
-  /** Samples of the counters, oldest first. The first sample is the last one that is at least one minute old, if there is one. */
+  /**
+   * Samples of the counters, oldest first. The first sample is the newest of the samples that are at least one minute old. Without such a
+   * sample, the first sample is that of the constructor.
+   */
   #samples: [Sample, ...Sample[]];
   #succeeded: number;
   #failed: number;
   #failedInRow = 0;
 
-  /** Requests that ended before this call do not count. */
+  /** Creates a window that counts only requests that end after this call. */
   constructor(counters: RequestCounters | undefined, nowMs: number) {
     const sample = sampleOf(counters, nowMs);
     this.#samples = [sample];
@@ -43,7 +52,7 @@ export class RequestWindow {
     this.#succeeded = succeededCount(counters);
   }
 
-  /** Reads the counters. Returns true if a request has succeeded since the last call. */
+  /** Takes a sample of the counters. Returns true if a request has succeeded since the last sample. */
   update(counters: RequestCounters, nowMs: number): boolean {
     const sample = sampleOf(counters, nowMs);
     const succeeded = succeededCount(counters);
@@ -55,7 +64,7 @@ export class RequestWindow {
     return hasSuccess;
   }
 
-  /** Returns the counts of the last minute up to the last `update`. */
+  /** Returns the numbers of requests in the minute that ended with the last call of `update`. */
   get recent(): RecentRequests {
     const [first] = this.#samples;
     const last = this.#samples.at(-1) as Sample;
@@ -65,7 +74,7 @@ export class RequestWindow {
   #keep(sample: Sample): void {
     const [first, ...others] = this.#samples;
     const last = others.at(-1);
-    // Replaces the last sample until it is at least 5 s younger than the sample before it.
+    // If the last stored sample is less than 5 s newer than the sample before it, the new sample replaces the last stored sample.
     const before = others.at(-2) ?? first;
     const kept = last && last.atMs - before.atMs < sampleEveryMs ? [first, ...others.slice(0, -1), sample] : [first, ...others, sample];
     while (kept.length > 1 && (kept[1] as Sample).atMs <= sample.atMs - windowMs) kept.shift();

@@ -6,15 +6,18 @@ import { assessWorker, type Assessment } from "./assess-worker.js";
 import { ObservedVersion, usualP99, type ActiveVersion, type ObservedMeter } from "./observed-worker.js";
 import { sampleEveryMs } from "./request-window.js";
 
-/** A problem that begins within this time after a version became active is related to this version. */
+/** If a problem begins within this time in ms after a version became active, the daemon reports this version as the suspected cause. */
 const suspectMs = 30 * 60_000;
 
-/** States with a problem. After the activation of another version, a problem of the previous version does not count against the new one. */
+/**
+ * States with a problem. If a worker is already in one of these states when a version becomes active, the daemon does not suspect this
+ * version.
+ */
 const problemStates: ReadonlySet<WorkerState> = new Set(["failing", "backoff", "degraded"]);
-/** States whose changes only reflect traffic. They are not published, because they would displace other events. */
+/** The monitor publishes no change between these states. Such a change only reflects traffic, and its event would displace other events. */
 const quietStates: ReadonlySet<WorkerState> = new Set(["ok", "idle"]);
 
-/** An installed version that can be activated, unless it has a problem. */
+/** An installed version of a worker. `problem`: the reason why the version cannot become active. */
 interface InstalledVersion {
   readonly version: string;
   readonly source: "built-in" | "uploaded";
@@ -22,7 +25,7 @@ interface InstalledVersion {
   readonly problem?: string;
 }
 
-/** A failure of a worker version. `restMs`: time until the next start, for a repeated crash. */
+/** A failure of a worker version. `restMs`: after repeated crashes, the time in ms until the next start. */
 interface Trouble {
   readonly name: string;
   readonly version: string;
@@ -32,35 +35,35 @@ interface Trouble {
 }
 
 interface WorkerHealthSources {
-  /** Returns the counters of a version. Undefined before its first request. */
+  /** Returns the request counters of a version. Returns undefined before the first request to this version. */
   readonly meterOf: (name: string, version: string) => ObservedMeter | undefined;
-  /** Returns the installed versions of a worker, including disabled ones. Empty if the worker is not installed. */
+  /** Returns the installed versions of a worker, including disabled versions. Returns an empty list if the worker is not installed. */
   readonly versionsOf: (name: string) => readonly InstalledVersion[];
   /** Returns the names of the workers whose data folder is full. */
   readonly fullDataNames: () => readonly string[];
-  /** Returns one sentence about a cron job of the worker whose last run failed. */
+  /** If the last run of one of the worker's cron jobs failed, returns one sentence about this job. */
   readonly cronFailureOf: (name: string) => string | undefined;
   readonly publish: (event: NewEvent) => void;
   /** Returns Unix time in milliseconds. */
   readonly now: () => number;
-  /** Returns the time of `performance.now()`. */
+  /** Returns the time in milliseconds on the clock of `performance.now()`. */
   readonly monotonicNow: () => number;
 }
 
 interface ObservedWorker {
   readonly name: string;
-  /** Undefined if no version is active. */
+  /** The active version. Undefined if no version is active. */
   readonly current: ObservedVersion | undefined;
-  /** Whether the worker already had a problem when the version became active. */
+  /** True if the worker already had a problem when its current version became active. */
   hadProblem: boolean;
   state: WorkerState | undefined;
-  /** Unix time in milliseconds at which the state began. */
+  /** Unix time in milliseconds at which the current state of the worker began. */
   stateSinceMs: number;
 }
 
 /**
- * Computes the state of each worker, and publishes `worker.health` when it changes. Reads the counters of active versions every 5 s and
- * before each answer.
+ * Computes the state of each worker, and publishes the event `worker.health` when a state changes. Reads the counters of active versions
+ * every 5 s, and at each call of `read`.
  */
 export class WorkerHealthMonitor {
   readonly #sources: WorkerHealthSources;
@@ -71,7 +74,7 @@ export class WorkerHealthMonitor {
     this.#sources = sources;
   }
 
-  /** Starts to compute states. Before this call, versions are only recorded. */
+  /** Starts to compute states. Before this call, the monitor only records the active versions. */
   start(): void {
     for (const worker of this.#workers.values()) this.#settle(worker, new Set(this.#sources.fullDataNames()));
     this.#timer = setInterval(() => this.#check(), sampleEveryMs).unref();
@@ -81,7 +84,10 @@ export class WorkerHealthMonitor {
     clearInterval(this.#timer);
   }
 
-  /** Records the active version of a worker, which can be unchanged. `active` is undefined if the worker has no active version. */
+  /**
+   * Records the active version of a worker. Does nothing if this version is already recorded. `active` is undefined if the worker has no
+   * active version.
+   */
   noteActive(name: string, active: ActiveVersion | undefined): void {
     const worker = this.#workers.get(name);
     if (worker && worker.current?.active === active) return;
@@ -96,25 +102,25 @@ export class WorkerHealthMonitor {
     if (this.#timer) this.#checkOne(next);
   }
 
-  /** Records a failure of a worker version. */
+  /** Records a failure of a worker version. Ignores a version that is not active. */
   noteTrouble({ name, version, kind, message, restMs = 0 }: Trouble): void {
     const worker = this.#workers.get(name);
     if (worker?.current?.active.version !== version) return;
     const nowMs = this.#sources.monotonicNow();
-    // Requests that succeeded before the failure do not end its effect.
+    // Counts earlier requests first. After that, only a request that succeeds after the failure can end the effect of the failure.
     worker.current.update(this.#meterOf(worker), nowMs);
     if (kind === "start-failed") worker.current.noteStartFailure(message);
     if (kind === "backoff") worker.current.noteRepeatedCrash(restMs, nowMs);
     if (this.#timer) this.#checkOne(worker);
   }
 
-  /** Records a log entry of the level `error`. */
+  /** Records a log entry of the level `error`. Ignores entries of versions that are not active. */
   noteError(entry: LogEntry): void {
     const current = this.#workers.get(entry.worker)?.current;
     if (current?.active.version === entry.version) current.errors.note(entry);
   }
 
-  /** Returns the health of all matching workers, sorted by name. */
+  /** Returns the health of all workers for which `isWanted` returns true, sorted by name. */
   read(isWanted: (name: string) => boolean): WorkerHealth[] {
     const full = new Set(this.#sources.fullDataNames());
     const names = [...this.#workers.keys()].filter((name) => isWanted(name)).toSorted();
@@ -132,7 +138,7 @@ export class WorkerHealthMonitor {
 
   #observe(active: ActiveVersion, before: ObservedVersion | undefined): ObservedVersion {
     const nowMs = this.#sources.monotonicNow();
-    // At the start, no version has received requests, and the time of the activation is that of the upload.
+    // While the daemon starts, no version has received requests, and the upload time of a version counts as the time of its activation.
     const isStart = this.#timer === undefined;
     const meter = isStart ? undefined : this.#sources.meterOf(active.name, active.version);
     const beforeMeter = before && !isStart ? this.#sources.meterOf(active.name, before.active.version) : undefined;
@@ -149,7 +155,7 @@ export class WorkerHealthMonitor {
     return current && this.#sources.meterOf(name, current.active.version);
   }
 
-  /** Reads the counters and updates the state. Returns undefined for a worker that is not installed any more. */
+  /** Reads the counters and updates the state of a worker. Returns undefined if the worker is not installed any more. */
   #settle(worker: ObservedWorker, full: ReadonlySet<string>): Assessment | undefined {
     const { name, current } = worker;
     if (!current && this.#sources.versionsOf(name).length === 0) {
@@ -175,7 +181,7 @@ export class WorkerHealthMonitor {
     worker.state = assessment.state;
     worker.stateSinceMs = this.#sources.now();
     if (assessment.state === "ok") worker.hadProblem = false;
-    // The first state of a worker is not a change.
+    // The first known state of a worker is not a change, so the monitor publishes no event.
     if (before === undefined || (quietStates.has(before) && quietStates.has(assessment.state))) return;
     const version = worker.current?.active.version;
     this.#sources.publish({
@@ -215,7 +221,7 @@ export class WorkerHealthMonitor {
       .filter((installed) => installed.version === version || installed.problem === undefined)
       .toSorted((a, b) => newestFirst(a.version, b.version));
     const active = versions.find((installed) => installed.version === version);
-    // A built-in version cannot be disabled.
+    // A rollback disables the active version, which is impossible for a built-in version.
     return active?.source === "built-in" ? undefined : versionBefore(active, versions)?.version;
   }
 }
@@ -224,7 +230,10 @@ function isProblem(state: WorkerState | undefined): boolean {
   return state !== undefined && problemStates.has(state);
 }
 
-/** Returns whether the version probably causes the problem: the worker had none before, and it began shortly after the activation. */
+/**
+ * Returns true if the version probably causes the problem. The worker had no problem before, and the problem began within `suspectMs` after
+ * the activation of the version.
+ */
 function isSuspect({ state, stateSinceMs, hadProblem }: ObservedWorker, { activeSinceMs }: ObservedVersion): boolean {
   return isProblem(state) && !hadProblem && stateSinceMs >= activeSinceMs && stateSinceMs - activeSinceMs <= suspectMs;
 }

@@ -16,7 +16,7 @@ const longestForwardedFor = 200;
 const mostPaths = 20;
 const longestPath = 300;
 
-/** Records changes and failed attempts, in the audit log and as events. */
+/** Records changes and failed attempts to change data, in the audit log and as events. */
 export interface ChangesPort {
   made(call: ChangingCall): Promise<void>;
   attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void;
@@ -60,7 +60,7 @@ export function recordChanges(
       throw cause;
     }
     const { principal, result } = context.state as CallState;
-    // For a sign-in, reads the principal from the result of the operation, because the request has no principal.
+    // A request to sign in has no principal, so the principal is part of the operation's result.
     const who = principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal;
     await changes.made(describe(type, context, { who, key }));
   };
@@ -88,8 +88,8 @@ function describe(
 }
 
 /**
- * Returns the last complete addresses of X-Forwarded-For, which the nearest proxies added. A client can send any number of first addresses,
- * which must not displace the last ones.
+ * Returns the last complete addresses of X-Forwarded-For, which the nearest proxies added. A client can send any number of addresses, which
+ * precede those of the proxies and must not displace them.
  */
 function lastAddressesOf(forwardedFor: string): string {
   const entries = forwardedFor.split(",").map((entry) => entry.trim());
@@ -101,15 +101,15 @@ function lastAddressesOf(forwardedFor: string): string {
   return text;
 }
 
-/** The API key whose id is in the request path, with the fields that it had before the operation. */
+/** The API key whose id is in the request path, with the values of its fields before the operation. */
 interface NamedKey {
   readonly name: string;
   readonly namespaces: readonly string[];
 }
 
 /**
- * Returns the subject of a change, such as the worker. Reads the fields from the result if possible, otherwise from the path or the input.
- * Omits invalid values.
+ * Returns the subject of a change, such as the worker. Reads the fields from the result if possible, otherwise from the path or the input
+ * of the request. Omits invalid values.
  */
 function changeSubjectOf(
   type: ChangeType,
@@ -117,7 +117,7 @@ function changeSubjectOf(
   { input, result, key }: { readonly input?: unknown; readonly result?: unknown; readonly key?: NamedKey | undefined },
 ): ChangeSubject {
   const noun = nounOf(type);
-  // A change of the configuration names the package in the path of the request. It has no list of files.
+  // A change of the configuration has the package name in the path of the request, and no list of files.
   if ((type === "worker.files-changed" || type === "plugin.files-changed") && params["name"] === undefined) return fileSubject(input);
   if (noun === "secret") return secretSubject(params);
   if (noun === "host") return hostSubject(params, { input, result });
@@ -137,7 +137,8 @@ function changeSubjectOf(
 }
 
 /**
- * Returns the paths of a file change and the name of the changed package. The name follows the mount in the first path: `[@scope/]name`.
+ * Returns the paths of a file change and the name of the changed package. In a path, the package name `[@scope/]name` follows the first
+ * segment, which is the mount.
  */
 function fileSubject(input: unknown): ChangeSubject {
   const { path, paths = [], destPath } = (input ?? {}) as { path?: string; paths?: readonly string[]; destPath?: string };
@@ -159,7 +160,9 @@ function hostSubject({ host }: Readonly<Record<string, string>>, { input, result
   return { ...(name !== undefined && isPackageName(name) && { name }), ...(hostName !== undefined && { host: hostName }) };
 }
 
-/** Returns the subject of a change to a secret. Does not read the input, because the input contains the value of the secret. */
+/**
+ * Returns the subject of a change to a secret. Does not use the input of the request, because the input contains the value of the secret.
+ */
 function secretSubject({ scope, name, namespace, key }: Readonly<Record<string, string>>): ChangeSubject {
   const worker = scope === undefined || name === undefined ? undefined : fromPathSegments({ scope, name });
   return {

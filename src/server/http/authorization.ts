@@ -45,7 +45,10 @@ export function authorise(
   return caller?.principal;
 }
 
-/** Rejects a sign-in at a host name other than the panel host, because the daemon would accept the new session in no later request. */
+/**
+ * Rejects a sign-in at a host name other than the panel host, because the daemon would accept the new session in no request to that host
+ * name.
+ */
 function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
   if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
   const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
@@ -92,8 +95,8 @@ export function assertNamespace(principal: Principal, packageName: string): void
 }
 
 /**
- * Throws if a request that changes data has no Origin header or names another host in it. A page of another site can send such a request
- * with the operator's cookie.
+ * Throws if a request that changes data has no Origin header, or if the header names another host. Without this check, a page of another
+ * site could send such a request with the operator's cookie.
  */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
@@ -112,8 +115,8 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Throws if the scheme in the Origin header differs from the scheme of the client's connection to the proxy. Without X-Forwarded-Proto,
- * accepts http and https.
+ * Throws if the scheme in the Origin header differs from the scheme of the client's connection to the proxy. If X-Forwarded-Proto is
+ * missing, accepts http and https.
  */
 function assertOwnScheme(headers: IncomingHttpHeaders): void {
   const { origin = "" } = headers;

@@ -5,14 +5,14 @@ import type { Duplex } from "node:stream";
 /** Interval at which the daemon closes idle connections while it drains the server. */
 const sweepIntervalMs = 50;
 /**
- * Time without received bytes after which a connection is idle. Only a connection without a pending response can be idle. An incomplete
- * request does not prevent it.
+ * Time without received bytes after which a connection counts as idle. A connection with a pending response is never idle. A connection
+ * with an incomplete request can be idle.
  */
 const quietTimeoutMs = 2000;
 
 /**
- * Number of checks for stalled connections within one time limit. A stalled connection is therefore detected at most a sixth of the limit
- * late.
+ * Number of checks for stalled connections within one time limit. The daemon therefore detects a stalled connection at most a sixth of the
+ * limit late.
  */
 const looksPerTimeout = 6;
 
@@ -29,9 +29,12 @@ export class Connections {
   /** Connections that no longer use HTTP, such as WebSockets. The code that accepted the upgrade closes such a connection. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
-  /** Running responses whose end restarts the idle time of the drain. */
+  /** Running responses that the drain has registered. The end of such a response restarts the idle time if the connection stays open. */
   readonly #awaited = new WeakSet<ServerResponse>();
-  /** Time in ms at which the drain started. A response that ends later and keeps its connection open moves this time. */
+  /**
+   * Time in ms at which the idle time of the drain began. The idle time begins again when a registered response ends and keeps its
+   * connection open.
+   */
   #idleSinceMs = 0;
 
   constructor(server: Server) {
@@ -50,14 +53,14 @@ export class Connections {
   }
 
   /**
-   * Lets each connection send one last response and closes idle connections. Destroys the remaining connections after `timeoutMs`.
-   * `stopAccepting` resolves when no connection remains. Until `idleGraceMs`, no connection counts as idle.
+   * Lets each connection send one last response and closes idle connections. Destroys the remaining connections after `timeoutMs`. In the
+   * first `idleGraceMs`, no connection counts as idle. `stopAccepting` resolves when all are closed.
    */
   async drain({ timeoutMs, idleGraceMs, stopAccepting }: DrainOptions): Promise<void> {
     this.#idleSinceMs = performance.now();
     this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
-    // Runs after Node.js has read the sockets in this turn of the event loop. A connection with new input then does not count as idle.
+    // Runs after Node.js has read the sockets in this turn of the event loop, so that a connection with new input does not count as idle.
     const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
     this.#awaitResponses();
     await stopAccepting();
@@ -65,7 +68,7 @@ export class Connections {
     clearInterval(sweeper);
   }
 
-  /** Destroys all connections. Includes upgraded connections, which the server of Node.js does not count. */
+  /** Destroys all connections, including upgraded connections, which the server of Node.js does not count. */
   #destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -74,17 +77,17 @@ export class Connections {
     this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
-    // Waits until Node.js has sent every ended response completely, because `closeIdleConnections` also closes connections with unsent
-    // bytes of a response.
+    // Does not call `closeIdleConnections` while an ended response has unsent bytes, because this function would close the connection of
+    // the response.
     if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
-    // Also closes quiet connections without a request, which `closeIdleConnections` does not close. A client that sends nothing must not
+    // Also closes quiet connections without a request, which `closeIdleConnections` does not close. A client that sends no request must not
     // delay the stop.
     for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 
   /**
-   * Registers the running responses that the drain waits for. The response header `Connection: close` makes a client open a new connection
-   * for the next request.
+   * Registers the running responses whose end restarts the idle time. A response with the header `Connection: close` does not count,
+   * because the client then opens a new connection for the next request.
    */
   #awaitResponses(): void {
     for (const socket of this.#sockets) {
@@ -112,11 +115,11 @@ export function responseInFlight(socket: Duplex): ServerResponse | undefined {
   return answer ?? undefined;
 }
 
-/** Addresses or inherited sockets to listen on. Inherited sockets have priority over host and port. */
+/** Addresses or inherited sockets on which the server listens. Inherited sockets have priority over addresses. */
 export interface ListenTarget {
   /**
-   * Addresses to listen on. The first address must be available. The daemon skips a further address that another program uses or the
-   * machine does not have.
+   * Addresses of the server. The first address must be available. If another program uses a further address or the machine does not have
+   * it, the daemon skips this address.
    */
   readonly hosts: readonly string[];
   readonly port: number;
@@ -129,7 +132,7 @@ export interface Listening {
   readonly origin: string;
   /** Further addresses on which another program already listens, such as `[::1]:8000`. */
   readonly takenAddresses: readonly string[];
-  /** Accepts no new connections. Resolves when the last connection is closed. */
+  /** Stops accepting connections. Resolves when the last connection is closed. */
   stopAccepting(): Promise<void>;
 }
 
@@ -173,8 +176,8 @@ function begin(listener: NetServer, target: { host: string | undefined; port: nu
 }
 
 /**
- * Stops accepting connections. Does not call `close()` of node:http, because it also closes connections with unsent bytes of an ended
- * response.
+ * Stops accepting connections. Does not call `close()` of node:http, because this function also closes connections with unsent bytes of an
+ * ended response.
  */
 function end(listener: NetServer): Promise<void> {
   return new Promise((resolve) => NetServer.prototype.close.call(listener, () => resolve()));
@@ -190,8 +193,8 @@ function hostWithPort({ address, port }: AddressInfo): string {
 }
 
 /**
- * Emits "timeout" if a connection transfers nothing for `timeoutMs`. The event is at most `timeoutMs / 6` late, because a periodic check
- * detects it. `server.timeout` is slower: it restarts a timer at each request, read and write.
+ * Emits "timeout" if a connection transfers nothing for `timeoutMs`. A periodic check emits the event at most `timeoutMs / 6` late. Node's
+ * `server.timeout` is slower, because it restarts a timer at each request, read and write.
  */
 export function watchStalledClients(server: Server, timeoutMs: number): void {
   const sockets = new Set<Socket>();
@@ -199,7 +202,7 @@ export function watchStalledClients(server: Server, timeoutMs: number): void {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  // Stops the check for an upgraded connection, because the code that accepted the upgrade sets its own time limit.
+  // Stops the periodic check for an upgraded connection, because the code that accepted the upgrade sets its own time limit.
   server.on("upgrade", (_request: IncomingMessage, duplex: Duplex) => {
     const socket = duplex as Socket;
     sockets.delete(socket);

@@ -4,8 +4,8 @@ import type { Download, DownloadBytes, FileDownload, StreamDownload } from "../p
 import { isUnchanged, requestedRange } from "../web/conditional.js";
 
 /**
- * Sends a file, a range of the file, or 304. The headers prevent a browser from rendering the file as a page of the daemon. Closes the
- * source if the client disconnects, and the connection if the source fails.
+ * Sends a file, a range of the file, or 304. The headers prevent a browser from rendering the file as a page of the daemon. If the client
+ * disconnects, closes the source. If the source fails, closes the connection.
  */
 export function sendDownload(context: Context, download: Download): void {
   context.status = 200;

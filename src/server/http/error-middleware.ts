@@ -22,7 +22,8 @@ export interface CallState {
 }
 
 /**
- * Outermost middleware of the API. Sets the request id, sends error bodies, responds with 404 and 405, and writes one log entry per call.
+ * Outermost middleware of the API. Sets the request id, sends error bodies, responds to unknown paths and methods with 404 and 405, and
+ * writes one log entry per call.
  */
 export function errorMiddleware(options: {
   log: Log;
@@ -66,7 +67,7 @@ function sendRefusal(
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
-  // Deletes the session cookies that a page of a worker possibly set. With these cookies, the next sign-in would fail too.
+  // Deletes session cookies that a page of a worker could have set. With several session cookies, the next sign-in would fail too.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
   if (error.status < 500) return;

@@ -7,14 +7,17 @@ import { toApiError } from "../web/error-response.js";
 
 const mostStreams = 100;
 /**
- * Interval at which the daemon sends a comment on each event stream. The comments keep proxies from closing the stream and show the client
- * that the stream still works.
+ * Interval in ms at which the daemon sends a comment on each event stream. The comments keep proxies from closing the stream, and show the
+ * client that the connection still works.
  */
 const heartbeatMs = 15_000;
-/** Maximum age of the permission check before the daemon sends events. A revoked key therefore receives events for at most 1 s. */
+/**
+ * If the last permission check of a stream is older than this time in ms, the daemon checks again before it sends events. A revoked key
+ * therefore receives events for at most 1 s.
+ */
 const trustedMs = 1000;
 /**
- * Time limit for the remaining bytes of an event stream after the daemon has ended the stream. A client that does not read cannot keep the
+ * Time limit in ms for the unsent bytes of an event stream that the daemon has ended. A client that does not read cannot keep the
  * connection open longer.
  */
 const lastWriteTimeoutMs = 1000;
@@ -25,7 +28,7 @@ export interface EventStream {
   readonly assertAllowed: () => void;
 }
 
-/** All open event streams. The daemon can stop and publish events without waiting for a stream. */
+/** All open event streams. A call that starts a stream does not wait until the stream ends. */
 export class EventStreams {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
@@ -53,7 +56,7 @@ export class EventStreams {
     void this.#run(response, stream, ending).finally(() => this.#open.delete(ending));
   }
 
-  /** Ends all event streams. The readers can reconnect. */
+  /** Ends all event streams. The clients can then connect again. */
   close(): void {
     this.#isClosed = true;
     for (const ending of this.#open) ending.abort();
@@ -89,7 +92,7 @@ export class EventStreams {
     } finally {
       clearInterval(heartbeat);
       response.end();
-      // Destroys the connection of a client that does not read in time. After a reconnect, the client receives the missed events.
+      // Destroys the connection if the client does not read in time. After a new connection, the client receives the missed events.
       const cut = setTimeout(() => response.destroy(), lastWriteTimeoutMs);
       response.once("close", () => clearTimeout(cut));
     }

@@ -9,8 +9,8 @@ export function forwardedProto({ "x-forwarded-proto": header }: IncomingHttpHead
 }
 
 /**
- * Returns the scheme of the client's connection. Reads the header of the proxy. Without the header, returns the scheme of the connection to
- * the daemon.
+ * Returns the scheme of the client's connection, from the header `X-Forwarded-Proto` if a proxy has added it. Otherwise returns the scheme
+ * of the connection to the daemon.
  */
 export function schemeOf(request: IncomingMessage): "http" | "https" {
   const proto = forwardedProto(request.headers);

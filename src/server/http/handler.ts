@@ -7,8 +7,8 @@ import type { Installation } from "../../shared/installation.js";
 import type { Principal } from "../../shared/contract/principal.js";
 
 /**
- * Source of events that a handler returns. The daemon calls the function when the event stream is open. The iterable ends when the signal
- * aborts.
+ * Source of events that a handler returns. The daemon calls the function when it has opened the event stream. The iterable ends when the
+ * signal aborts.
  */
 export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
 
@@ -26,7 +26,7 @@ export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
   readonly fields: FieldsOf<Definition>;
   readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
-  /** Value of the `Last-Event-ID` header from a reconnecting client. */
+  /** Value of the header `Last-Event-ID` that a client sends when it connects again. */
   readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
 }
 

@@ -73,7 +73,7 @@ function compressResponses(): Middleware {
     await compressResponse(context, next);
     const isShort = context.length === undefined || context.length < leastCompressedBytes;
     if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"])) return;
-    // Removes Content-Length from the response to HEAD, because only a compressed body would show its length.
+    // Removes Content-Length from the response to HEAD, because the length of the compressed body is unknown until the body is compressed.
     context.remove("Content-Length");
     context.respond = false;
     context.res.end();

@@ -24,7 +24,7 @@ export const multipartType = "multipart/form-data";
 const bufferedBytes = 256 * 1024;
 const maximumFieldSizeBytes = 64 * 1024;
 
-/** Maximum number of form fields: a name and an ETag for each file, and 20 other fields. The limit bounds the memory. */
+/** Maximum number of form fields. Each file has a name and an ETag, and 20 other fields are possible. The limit bounds the memory. */
 const mostFields = 2 * mostPaths + 20;
 
 /** Creates a parser for a multipart body, with limits for the number of files and fields. */
@@ -47,8 +47,8 @@ export function createParser(request: IncomingMessage, { files, fields }: { file
 }
 
 /**
- * Sends a body to a parser. Resolves when the parser has read the whole body. `begin` handles the parts and reports errors of the parts.
- * Rejects with the first error of a part or of the body.
+ * Sends a body to a parser and resolves when the parser has read the whole body. `begin` registers the handlers for parts. Rejects with the
+ * first error of a part or of the body.
  */
 export async function feed(
   request: IncomingMessage,
@@ -74,12 +74,15 @@ export async function feed(
   }
 }
 
-/** Discards a part of a body. Ignores the error that the part emits when the parser is destroyed: an unhandled one would end the daemon. */
+/**
+ * Discards a part of a body. Ignores the error that the part emits when the parser is destroyed, because an unhandled error would end the
+ * daemon.
+ */
 export function discardPart(stream: Readable): void {
   stream.on("error", () => {}).resume();
 }
 
-/** Writes a file part to the spool. If the file exceeds the size limit, throws the error that `most.refusal()` returns. */
+/** Writes a file part to the spool. If the file exceeds `most.sizeBytes`, rejects with the error that `most.refusal()` returns. */
 export async function writeSpool(
   stream: Readable,
   file: SpoolFile,
@@ -98,7 +101,7 @@ export async function writeSpool(
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
-    // Waits until the file is closed. Otherwise a pending open could create the file again after its deletion.
+    // Waits until the file is closed. Otherwise an open call that still runs could create the file again after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw asSpoolFailure(error);
   }
@@ -129,10 +132,10 @@ function brokenBody(cause?: unknown): ApiError {
 }
 
 interface FormOptions {
-  /** Folder for the uploaded files. The code that receives the files must delete them. */
+  /** Folder for the uploaded files. The caller of `readForm` must delete the files. */
   readonly spoolDirectory: string;
   readonly config: Config;
-  /** Called when the body is complete. If this function throws, the daemon rejects the form. */
+  /** The parser calls this function when the body is complete. If the function throws, the daemon rejects the form. */
   readonly assertAllowed: () => void;
 }
 
@@ -181,7 +184,7 @@ async function receive(
       }
       const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-      // Subtracts the sizes of earlier files from the limit. These files are complete, because a form contains its files one after another.
+      // Subtracts the sizes of earlier files of the form from the limit. These sizes are final, because the files arrive one after another.
       const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
       files.push(file);
       const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });

@@ -39,7 +39,8 @@ interface OperationOptions {
 }
 
 /**
- * The parsed input of a call. The fields have the type `never`, because one function handles all operations and knows none of their types.
+ * The parsed input of a call. The fields have the type `never`, because one function handles the input of all operations and the types of
+ * the inputs differ.
  */
 interface ParsedInput {
   readonly params: never;
@@ -87,8 +88,7 @@ export function createOperation(options: OperationOptions): Middleware {
       else answer(context, responseOptions, body, result);
     } finally {
       if (file) {
-        // Waits for the complete upload before the daemon responds, because a client that still sends possibly does not read an early
-        // response.
+        // Waits until the upload is complete before the response, because a client that is still sending possibly does not read a response.
         await file.arrival?.whole.catch(() => undefined);
         await rm(file.path, { force: true });
       }
@@ -100,18 +100,21 @@ export function createOperation(options: OperationOptions): Middleware {
 /** Headers that proxies add, in lower case like Node's header names. */
 const proxyFields = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
 
-/** Throws NOT_FOUND if a proxy has sent the request. Otherwise the request must come from this machine or through the admin listener. */
+/**
+ * Throws NOT_FOUND if a proxy has forwarded the request, or if the request has come neither from this machine nor through the admin
+ * listener.
+ */
 function assertLocal(request: IncomingMessage, { adminListener }: Config): void {
   const address = request.socket.remoteAddress ?? "";
-  // If an admin listener exists, accepts only requests of this listener, because the main listener then does not serve the API.
+  // With an admin listener, all requests to the API come through this listener, because the main listener does not serve the API.
   const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
   const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
   if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing is served at this path.");
 }
 
 /**
- * Returns the id in the `Last-Event-ID` header. Returns undefined if the id is not a number, because another stream created it. The client
- * then receives all events in memory.
+ * Returns the id in the header `Last-Event-ID`. An id that is not a number is from another stream, so the function returns undefined and
+ * the client receives all events in memory.
  */
 function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number | undefined {
   const text = context.get("Last-Event-ID");
@@ -119,8 +122,8 @@ function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number |
 }
 
 /**
- * Reads the input of a call. Calls `assertAllowed` again after the complete body, because the key can be revoked while the client sends the
- * body.
+ * Reads the input of a call. After the complete body, calls `assertAllowed` again, because an operator can revoke the key while the client
+ * sends the body.
  */
 async function readInput(
   context: Context,
@@ -171,7 +174,7 @@ function answer(
   }
 }
 
-/** Converts results to JSON. Caches the text of each frozen result, because a frozen result cannot change. */
+/** Converts a result to JSON. Caches the text of a frozen result, because such a result cannot change. */
 class ResultTexts {
   readonly #kept = new WeakMap<object, Buffer>();
 

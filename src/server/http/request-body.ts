@@ -2,15 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { discardBody, hasBody } from "../web/request-body.js";
 
-/** Time limit for the rest of a request body after the daemon has rejected the request. Then the daemon closes the connection. */
+/**
+ * Time in ms for which the daemon receives the rest of a request body after it has rejected the request. After this time, the daemon closes
+ * the connection.
+ */
 export const leftoverBodyTimeoutMs = 2_000;
 /**
- * Time limit for the rest of a request body after the worker has responded. A worker can respond before the body ends. The limit closes the
- * connections of stalled clients.
+ * Time in ms for which the daemon receives the rest of a request body after the worker's response. A worker can respond before the body
+ * ends. The limit closes the connections of stalled clients.
  */
 const workerBodyTimeoutMs = 30_000;
 
-/** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body, because its decompressed size is unknown. */
+/** Throws UNSUPPORTED_MEDIA_TYPE if the body is compressed, because the size of the decompressed body is unknown. */
 export function assertPlainEncoding(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
@@ -30,14 +33,14 @@ export function sendContinue(request: IncomingMessage, response: ServerResponse)
 }
 
 /**
- * Lets a client read a response to an incomplete request. Discards the rest of the body, and closes the connection if the body does not end
- * within 2 s. Call this function before the response is written.
+ * Lets a client read the response to an incomplete request. Discards the rest of the body, and closes the connection if the body does not
+ * end within 2 s. Must be called before the response is written.
  */
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || request.destroyed || !hasBody(request)) return;
   if (awaitsContinue(request)) {
-    // Closes the connection of a client with `Expect: 100-continue`. After an error, the client does not have to send the body, so the
-    // daemon cannot know where the next request begins.
+    // Closes the connection of a client that sent `Expect: 100-continue`. After an error response, such a client can omit the body, so the
+    // daemon cannot detect where the next request begins.
     response.setHeader("connection", "close");
     return;
   }
@@ -50,7 +53,7 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
 }
 
 /**
- * Keeps the connection open after the worker's response until the request body ends, for at most 30 s. Call this function when the request
+ * After the worker's response, keeps the connection open until the request body ends, for at most 30 s. Must be called when the request
  * arrives.
  */
 export function keepOpenForBody(request: IncomingMessage, response: ServerResponse): void {

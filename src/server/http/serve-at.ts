@@ -9,14 +9,14 @@ import { couldBePanel, isPanel, pathOf } from "../web/reserved-paths.js";
 
 type Serve = HttpServerOptions["serve"];
 
-/** Content that a listener serves for requests outside the API. */
+/** Content for requests outside the API that one listener serves. */
 export type ListenerContent = "panel" | "workers" | "panel and workers";
 
 const panelPath = "/cpanel/";
 
 /**
  * Returns the handler for requests outside the API on one listener. If a panel host is configured, this host serves only the panel. The
- * other hosts redirect requests for the panel to the panel host.
+ * other hosts redirect panel requests to the panel host.
  */
 export function serveAt(content: ListenerContent, { panelHost, serve }: { panelHost: PanelHost | undefined; serve: Serve }): Serve {
   if (content === "panel and workers" && panelHost === undefined) return serve;

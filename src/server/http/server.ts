@@ -14,13 +14,13 @@ import { requestIdOf } from "./request-id.js";
 import { isHandshake, takeUpgrades } from "./upgrades.js";
 
 const defaultHeadersTimeoutMs = 20_000;
-/** Interval at which Node.js checks for requests and headers that exceed their time limits. The default of Node.js is 30 s. */
+/** Interval in ms at which Node.js checks for requests and headers that exceed their time limits. The default of Node.js is 30 s. */
 const connectionsCheckingIntervalMs = 5_000;
-/** Time limit for receiving a complete request. In 15 min, a client can upload 100 MB at 1 Mbit/s. */
+/** Time limit in ms for receiving a complete request. In 15 min, a client can upload 100 MB at 1 Mbit/s. */
 const requestTimeoutMs = 15 * 60_000;
 /**
- * Idle time after which the daemon closes a connection. Longer than in common proxies, so that the proxy closes first and sends no request
- * on a closing connection. Clients receive the time in whole seconds, and close up to 1 s earlier.
+ * Idle time in ms after which the daemon closes a connection. Common proxies close earlier, so they send no request on a closing
+ * connection. Clients receive whole seconds and close up to 1 s earlier.
  */
 const keepAliveTimeoutMs = 75_999;
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
@@ -37,7 +37,7 @@ export interface HttpServerOptions {
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
   /** Returns the worker for a Host header. Returns undefined for host names of the daemon itself. */
   readonly hostTargetOf?: (host: string | undefined) => HostTarget | undefined;
-  /** Serves all other requests, by the panel, a plugin or a worker. */
+  /** Serves all other requests with the panel, a plugin or a worker. */
   readonly serve: (exchange: HttpExchange) => void;
   /** Time limit for a client to send the headers of a request. */
   readonly headersTimeoutMs?: number;
@@ -119,11 +119,11 @@ export function createHttpServer({
 }
 
 /**
- * Returns a function that checks the syntax of a Host header. If the target has no host name, a client sends an empty Host header (RFC
- * 9112, section 3.2).
+ * Returns a function that checks the syntax of a Host header. Accepts an empty header, which clients send for a target without a host name
+ * (RFC 9112, section 3.2).
  */
 function createHostCheck(): (host: string | undefined) => boolean {
-  // The last valid Host header. Most requests repeat this header, so they need no check.
+  // The last valid Host header. Most requests have the same header, which then needs no check.
   let soundHost: string | undefined = "";
   return (host) => {
     if (host === soundHost || host === undefined || host === "") return true;
@@ -145,7 +145,7 @@ function isBoundary(path: string, index: number): boolean {
   return path.length === index || path[index] === "/" || path[index] === "?";
 }
 
-/** Returns the path and query of a request, whose target can also contain scheme and host (RFC 9112, section 3.2.2). */
+/** Returns the path and query of a request, whose target can also contain a scheme and host (RFC 9112, section 3.2.2). */
 function originForm(request: IncomingMessage): string {
   const target = request.url ?? "/";
   if (target.startsWith("/")) return target;
@@ -206,7 +206,7 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
-  // Destroys the connection after a time limit, because some clients never close their side of a connection.
+  // Destroys the connection after a time limit, because some clients never close the connection on their side.
   const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
   socket.once("close", () => clearTimeout(timer));
 }

@@ -3,8 +3,8 @@ import { hasSeveralSessionCookies, hostSessionCookieName, sessionCookieName } fr
 import { schemeOf } from "./forwarded-proto.js";
 
 /**
- * Returns `Set-Cookie` headers that contain the key of the session. Scripts cannot read these cookies. Over HTTPS, a second cookie has a
- * name that only this host can set.
+ * Returns `Set-Cookie` headers that contain the key of the session. Scripts cannot read these cookies. Over HTTPS, a second cookie has the
+ * prefix `__Host-`, so that no other host can set this cookie.
  */
 export function issueSessionCookies(request: IncomingMessage, key: string, maxAgeSeconds: number): string[] {
   return ownCookies(request, encodeURIComponent(key), maxAgeSeconds);
@@ -18,8 +18,8 @@ function ownCookies(request: IncomingMessage, value: string, maxAgeSeconds: numb
 }
 
 /**
- * Maximum total size in bytes of the headers that delete cookies: without a domain, and with a domain. Together they stay below 4 KB, the
- * default limit of nginx for response headers.
+ * Maximum total size in bytes of the headers that delete cookies without a domain (`host`) and with a domain (`domains`). The sum stays
+ * below 4 KB, the default limit of nginx for response headers.
  */
 const clearingBytes = { host: 2100, domains: 1400 };
 /** Number of bytes of a `Set-Cookie` header line in addition to its value. */
@@ -36,7 +36,7 @@ export function clearSessionCookies(request: IncomingMessage): string[] {
 
 /**
  * Returns headers that delete the session cookie on each parent path of the request, for the host and its parent domains. A browser deletes
- * a cookie only if name, path, domain and partition are the same.
+ * a cookie only if name, path, domain and partition match.
  */
 function clearPlantedCookies({ url = "/", headers: { host = "" } }: IncomingMessage): string[] {
   const paths = pathsAbove(url);
@@ -62,7 +62,7 @@ function sizeOf(line: string): number {
 }
 
 /**
- * Returns all lines if these fit within the size limit. Otherwise returns a random selection. Repeated requests then delete the remaining
+ * Returns all lines if they fit within the size limit. Otherwise returns a random selection, so that further requests delete the remaining
  * cookies.
  */
 function withinBytes(lines: readonly string[], most: number): string[] {
@@ -77,14 +77,14 @@ function pathsAbove(url: string): string[] {
     .split("/")
     .slice(1)
     .filter((segment) => segment !== "");
-  // Ignores the path from the first segment with a semicolon on, because a cookie path cannot contain a semicolon.
+  // Ignores the first segment with a semicolon and all segments after it, because a cookie path cannot contain a semicolon.
   const end = segments.findIndex((segment) => segment.includes(";"));
   const usable = end === -1 ? segments : segments.slice(0, end);
   const paths = usable.map((_, index) => `/${usable.slice(0, index + 1).join("/")}`);
   return ["/", ...paths.flatMap((path, index) => (index === paths.length - 1 ? [path] : [path, `${path}/`]))];
 }
 
-/** Returns the host name and its parent domains without the top-level domain. Empty for an IP address. */
+/** Returns the host name and its parent domains, except the top-level domain. Returns an empty list for an IP address. */
 function domainsOf(host: string): string[] {
   const name = host.replace(/:\d+$/, "").toLowerCase();
   if (!/^(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(name)) return [];

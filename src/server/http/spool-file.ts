@@ -1,4 +1,7 @@
-/** Number of bytes of growth between two calls of `onGrowth`. Below this size, unpacking a file during its upload would save no time. */
+/**
+ * A file must grow by this number of bytes before the next call of `onGrowth`. With smaller steps, unpacking a file during its upload would
+ * save no time.
+ */
 const stepBytes = 512 * 1024;
 
 /** An uploaded file that the daemon is writing to the spool. */
@@ -16,8 +19,8 @@ export class SpoolFile {
   }
 
   /**
-   * Calls `onGrowth` with the file size each time that the file has grown by 512 KiB. Calls it immediately if the file already has that
-   * size.
+   * Calls `onGrowth` with the file size each time that the file has grown by 512 KiB. If the file already has at least this size, also
+   * calls it immediately.
    */
   follow(onGrowth: (sizeBytes: number) => void): void {
     this.#followers.push(onGrowth);

@@ -2,13 +2,16 @@ import type { Config } from "../config/config.js";
 import type { HttpExchange } from "../web/http-exchange.js";
 import { pathOf } from "../web/reserved-paths.js";
 
-/** Returns whether a browser requests `/` on a host name of the daemon itself, where the path selects no worker. */
+/** Returns true if a browser requests `/` on a host name of the daemon itself, where this path selects no worker. */
 export function asksForStartPage({ request: { method, url = "", headers }, hostTarget }: HttpExchange): boolean {
   if (hostTarget) return false;
   return (method === "GET" || method === "HEAD") && pathOf(url) === "/" && (headers.accept?.includes("text/html") ?? false);
 }
 
-/** Sends the start page of the daemon, which names no workers. The page links to the panel only if all listeners serve the panel. */
+/**
+ * Sends the start page of the daemon, which contains no names of workers. The page links to the panel only if all listeners serve the
+ * panel.
+ */
 export function sendStartPage({ request, response, requestId }: HttpExchange, config: StartPageConfig): void {
   const body = startPage(config);
   response.writeHead(200, {

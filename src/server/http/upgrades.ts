@@ -19,15 +19,16 @@ export interface UpgradeOptions {
   readonly stalledClientTimeoutMs: number;
 }
 
-/** Time limit for a rejected client to close the connection. Then the daemon closes the connection. */
+/** Time in ms that a rejected client has to close the connection. After this time, the daemon closes the connection. */
 const lingerTimeoutMs = 2000;
 /**
- * Maximum number of bytes that the daemon stores before the response to a handshake. A correct client sends no bytes before the response.
+ * Maximum number of bytes from the client that the daemon stores before it responds to a handshake. A correct client sends no bytes before
+ * the response.
  */
 const earlyBytes = 64 * 1024;
 /**
- * Handles the WebSocket handshakes of a server. Node.js handles all other upgrade requests as plain requests, because of
- * `shouldUpgradeCallback`.
+ * Handles the WebSocket handshakes of a server. The option `shouldUpgradeCallback` makes Node.js handle all other upgrade requests as plain
+ * requests.
  */
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
@@ -38,12 +39,14 @@ export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   });
 }
 
-/** Returns whether a request is a WebSocket handshake. A server can ignore upgrades to other protocols (RFC 9110, section 7.8). */
+/**
+ * Returns true if a request is a WebSocket handshake. A server is allowed to ignore upgrades to other protocols (RFC 9110, section 7.8).
+ */
 export function isHandshake(request: IncomingMessage): boolean {
   return request.method === "GET" && request.httpVersion === "1.1" && request.headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Calls `proceed` when the responses to all earlier requests on the connection are sent. */
+/** Calls `proceed` when the daemon has sent the responses to all earlier requests on the connection. */
 function afterResponses(socket: Socket, proceed: () => void): void {
   const earlier = responseInFlight(socket);
   if (!earlier) {
@@ -63,7 +66,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   socket.setTimeout(stalledClientTimeoutMs);
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
   if (!isHandshake(request)) {
-    // Node.js before 24.9 has no `shouldUpgradeCallback` and therefore reaches this line for other upgrade requests.
+    // Before version 24.9, Node.js has no `shouldUpgradeCallback`, so other upgrade requests reach this line.
     sendError(response, new ApiError("INVALID_REQUEST", "The only supported upgrade is WebSocket."), requestIdOf(request));
     return;
   }
@@ -75,8 +78,8 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
 }
 
 /**
- * Reads from the socket while the daemon prepares the response. Otherwise the daemon would not detect that the client disconnects. Returns
- * a function that stops the reading and returns the received bytes.
+ * Reads from the socket while the daemon prepares the response. Without reading, the daemon would not detect that the client disconnects.
+ * Returns a function that stops the reading and returns the received bytes.
  */
 function readEarly(socket: Socket, head: Buffer): () => Buffer {
   const chunks = [head];
@@ -109,7 +112,7 @@ function createLastResponse(request: IncomingMessage, socket: Socket): ServerRes
     socket.removeListener("drain", onDrain);
     response.detachSocket(socket);
     socket.removeAllListeners("data");
-    // Continues to read, because unread bytes cause a reset of the connection, and the client would lose the response.
+    // Continues to read from the socket. Unread bytes would cause a reset of the connection, and the client would lose the response.
     socket.resume();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerTimeoutMs);

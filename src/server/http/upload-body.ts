@@ -12,10 +12,10 @@ import { SpoolFile } from "./spool-file.js";
 export interface UploadOptions {
   /** Name of the multipart part that must contain the file. */
   readonly field: string;
-  /** Folder for the uploaded file. The code that receives the file must delete it. */
+  /** Folder for the uploaded file. The caller of `readUpload` must delete the file. */
   readonly spoolDirectory: string;
   readonly maxSizeBytes: number;
-  /** Called when the body is complete. If this function throws, the daemon rejects the upload. */
+  /** The parser calls this function when the body is complete. If the function throws, the daemon rejects the upload. */
   readonly assertAllowed: () => void;
 }
 
@@ -25,7 +25,7 @@ const maximumFields = 20;
 
 /**
  * Writes the file part of a multipart body to the spool. Resolves when the file is complete. For a large file, resolves earlier, and
- * `arrival` reports later errors. After an error, deletes the file.
+ * `arrival` then reports later errors. After an error, deletes the file.
  */
 export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
   assertPlainEncoding(request);
@@ -60,7 +60,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
       file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
       writing = writeSpool(stream, file, { sizeBytes: options.maxSizeBytes, refusal: () => tooLarge(options) });
       writing.catch((error: unknown) => {
-        // Skips the error if the parser is destroyed, because the parser has already reported it.
+        // Skips the error if the parser is already destroyed, because the parser has reported the same error.
         if (!parser.destroyed) refuse(error);
       });
     });

@@ -15,7 +15,7 @@ export class IsolateReadings {
   async list(isWanted: (worker: string) => boolean): Promise<Isolate[]> {
     const isolates = this.#engine.isolates().filter(({ worker }) => isWanted(worker));
     const samples = await this.#sampler.sample(isolates.map(({ pid }) => pid));
-    // Omits isolates that have exited since the list was made.
+    // Omits isolates that have exited since the engine returned the list.
     const running = isolates.flatMap((isolate) => {
       const sample = samples.get(isolate.pid);
       if (!sample) return [];

@@ -4,13 +4,13 @@ import { statusClasses, type WorkerReading } from "./worker-reading.js";
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Labels that many values of a metric share, as one object. */
+  /** Further labels of the value. Several values can refer to the same object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /** Name of a series in a histogram, with the suffix `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 
-/** One metric. `read` returns the values of the metric for a subject, such as a worker version. */
+/** One metric of Prometheus. `valuesOf` returns the values of the metric for a subject, such as a worker version. */
 export interface MetricFamily<Subject> {
   readonly name: string;
   readonly help: string;
@@ -18,7 +18,7 @@ export interface MetricFamily<Subject> {
   valuesOf(subject: Subject): MetricValue[];
 }
 
-/** Metrics of a worker version, with the labels `worker` and `version`. */
+/** Metrics of one worker version. `sharedLabels` contains the labels `worker` and `version`. */
 export interface LabelledReading extends WorkerReading {
   readonly sharedLabels: Readonly<Record<string, string>>;
 }
@@ -151,8 +151,8 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
 ];
 
 /**
- * Returns one metric for each counter name. The metric contains the values of all plugins with this counter. The help text comes from the
- * first plugin.
+ * Returns one metric for each counter name, with the values of all plugins that have this counter. The help text is that of the first
+ * plugin.
  */
 export function pluginFamilies(plugins: readonly PluginMetrics[]): MetricFamily<PluginMetrics>[] {
   const helps = new Map<string, string>();

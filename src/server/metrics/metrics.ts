@@ -8,7 +8,7 @@ import type { PluginCounters } from "./plugin-counters.js";
 import type { UploadMeter } from "./upload-meter.js";
 import type { WorkerReading } from "./worker-reading.js";
 
-/** The services whose metrics are read. */
+/** The services from which `Metrics` reads. */
 export interface MetricsSources {
   readonly engine: { numbers(): WorkerNumbers[]; readonly poolNumbers: PoolNumbers; readonly unknownPathCount: number };
   readonly uploads: UploadMeter;
@@ -30,11 +30,12 @@ export class Metrics {
     this.#sources = sources;
   }
 
-  /** Returns the metrics of all workers that received requests, sorted by name and version. */
+  /** Returns the metrics of all matching workers that have received requests, sorted by name and version. */
   async workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]> {
     const pids = this.#numbers(isWanted).flatMap(({ currentLoad }) => currentLoad?.pids ?? []);
     const samples = await this.#sampler.sample(pids);
-    // Reads the request counts after the process samples. All counts are then from the same time, and exited isolates are not included.
+    // Reads the request counts only after the process samples, which take time. All counts are then from the same time, and isolates that
+    // have exited are not included.
     return this.#numbers(isWanted).map(({ meter, currentLoad }) => this.#reading(meter, currentLoad, samples));
   }
 

@@ -58,7 +58,8 @@ class Counter implements PluginCounter {
   help = "";
   readonly #combinations = new Map<string, { readonly labels: Labels; value: number }>();
   /**
-   * Values by the frozen label object that the plugin passed. Objects that are not frozen are not cached, because their labels can change.
+   * Cache that finds a value by the frozen label object that the plugin passed. Other objects are not cached, because the plugin can change
+   * their labels.
    */
   readonly #byObject = new WeakMap<Labels, { value: number }>();
   /** The one value that all label combinations above the limit share. Undefined until a plugin exceeds the limit. */
@@ -68,7 +69,7 @@ class Counter implements PluginCounter {
     this.describeAs(help);
   }
 
-  /** Sets the help text, which must not be empty in the format of Prometheus. */
+  /** Sets the help text. Replaces an empty text, because the format of Prometheus requires a help text. */
   describeAs(help: string): this {
     this.help = help.replaceAll(/\s+/g, " ").trim().slice(0, 500) || "A counter of a plugin.";
     return this;

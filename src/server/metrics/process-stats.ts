@@ -2,18 +2,21 @@ import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
 /**
- * Maximum age of a sample that the daemon returns again. Several clients at the same time then cause no more reads of /proc than one
+ * Time in ms for which the daemon uses a sample again. Several clients at the same time therefore cause only as many reads of /proc as one
  * client.
  */
 const freshMs = 1000;
 /** Number of processes whose /proc files the daemon reads at the same time. A higher number would delay other tasks of the thread pool. */
 const sideBySide = 8;
-/** CPU time units per second in /proc. The number is 100 on every platform that Node.js supports. */
+/** Number of CPU time units (ticks) per second in /proc. The number is 100 on every platform that Node.js supports. */
 const ticksPerSecond = 100;
 
-/** Interval of the timer that measures the event loop. The lag is the time by which a timer call is late. */
+/** Interval in ms of the timer that measures the event loop. The lag is the time by which a timer call is late. */
 const resolutionMs = 500;
-/** Interval at which one of the two monitors restarts. The monitors take turns, so the older monitor always covers the last 30 to 60 s. */
+/**
+ * Interval in ms at which one of the two monitors restarts. The monitors take turns, so the older monitor always covers the last 30 to 60
+ * s.
+ */
 const turnMs = 30_000;
 
 export interface ProcessSample {
@@ -91,7 +94,7 @@ export class CpuAccount {
   readonly #running = new Map<number, ProcessSample>();
 
   /**
-   * Adds the samples of running processes and returns the total CPU time in seconds. A process without a sample counts with its last
+   * Adds the samples of running processes and returns the total CPU time in seconds. For a process without a new sample, uses the previous
    * sample.
    */
   update(pids: readonly number[], samples: ReadonlyMap<number, ProcessSample>): number {
@@ -111,7 +114,7 @@ export class CpuAccount {
   }
 }
 
-/** Lag of the event loop in the last 30 to 60 s. The timers let the process exit. */
+/** Measures the lag of the event loop in the last 30 to 60 s. The timers do not keep the process alive. */
 export class EventLoopLag {
   #older: ELDHistogram;
   #newer: ELDHistogram;

@@ -7,7 +7,7 @@ export interface WorkerReading {
   readonly meter: WorkerMeter;
   readonly currentLoad: VersionLoad | undefined;
   readonly rssBytes: number;
-  /** Memory of the processes, with their part of the shared memory. Undefined if the system does not report this size. */
+  /** Private memory of the processes and their part of the shared memory. Undefined if the system does not report this size. */
   readonly pssBytes: number | undefined;
   readonly cpuSeconds: number;
 }

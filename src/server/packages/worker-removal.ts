@@ -10,18 +10,18 @@ import { wholeWorker, workerChange, workerNotFound } from "./worker-changes.js";
 interface WorkerRemovalOptions {
   readonly catalog: WorkerCatalog;
   readonly areas: InstallAreas;
-  /** Lets operations on the same worker wait for each other. */
+  /** Locks by worker name, so that operations on the same worker run one after another. */
   readonly locks: KeyedLock;
   readonly retiring: Retiring;
 }
 
-/** What one operation removes. */
+/** The removal of one worker or of one version. */
 interface Removal {
   readonly type: "worker.deleted" | "worker.version-deleted";
   readonly subject: { readonly name: string; readonly version?: string };
-  /** Returns the versions to remove, in all directories. */
+  /** Returns the versions to remove from all worker directories. */
   readonly find: () => readonly CatalogedVersion[];
-  /** Returns the folder to remove for a version: its own folder, or the folder of the whole worker. */
+  /** Returns the folder to remove for a version, which is the folder of this version or of the whole worker. */
   readonly choose: (version: CatalogedVersion) => string;
   readonly builtInCode: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" | "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN";
 }
@@ -34,7 +34,10 @@ export class WorkerRemoval {
     this.#options = options;
   }
 
-  /** Deletes all uploaded versions of a worker. Throws `WORKER_NOT_FOUND` or `BUILT_IN_WORKER_REMOVE_FORBIDDEN`. */
+  /**
+   * Deletes all uploaded versions of a worker. Throws `WORKER_NOT_FOUND`, or `BUILT_IN_WORKER_REMOVE_FORBIDDEN` if all versions are built
+   * in.
+   */
   async remove(name: string): Promise<void> {
     const { catalog } = this.#options;
     await this.#remove({
@@ -46,7 +49,10 @@ export class WorkerRemoval {
     });
   }
 
-  /** Deletes all uploaded folders with a version. Throws `WORKER_VERSION_NOT_FOUND` or `BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN`. */
+  /**
+   * Deletes a version from all worker directories. Throws `WORKER_VERSION_NOT_FOUND`, or `BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN` if the
+   * version is only built in.
+   */
   async removeVersion(name: string, version: string): Promise<void> {
     const { catalog } = this.#options;
     await this.#remove({
@@ -71,7 +77,9 @@ export class WorkerRemoval {
     if (!isRemoved) throw workerNotFound(catalog, name, version);
   }
 
-  /** Removes the uploaded folders that `find` returns, one directory after another. Returns whether it removed a folder. */
+  /**
+   * Removes the uploaded folders that `find` returns, one worker directory after another. Returns true if it removed at least one folder.
+   */
   async #takeAway(
     change: Pick<PeerChange, "type" | "subject">,
     find: () => readonly CatalogedVersion[],

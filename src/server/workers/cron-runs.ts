@@ -4,19 +4,22 @@ import type { CronRun } from "../../shared/contract/cron.js";
 import type { Log } from "../log/log.js";
 import { writePrivateFile } from "../platform/write-private-file.js";
 
-/** Number of runs per job that the daemon keeps after their end. Skipped runs count too. */
+/** Maximum number of ended runs that the daemon keeps for each cron job. Skipped runs count too. */
 const keptRuns = 50;
 /**
- * Number of jobs per worker whose runs the daemon keeps although the active version has no such job. After a rollback, the worker can have
- * the job again.
+ * Maximum number of former cron jobs of a worker whose runs the daemon keeps. A former job is missing in the active version, but can exist
+ * again after a rollback.
  */
 const keptFormerJobs = 20;
-/** Size in bytes from which the daemon rewrites the file. The file must also be twice as large as after the last rewrite. */
+/**
+ * Minimum size in bytes of the file before the daemon rewrites the file without discarded runs. The size must also have doubled since the
+ * last rewrite.
+ */
 const leastRewriteBytes = 1024 * 1024;
 
 /**
- * A run in the form of the file. A run without `outcome` has started, but not ended. New fields must be optional, so that older files stay
- * valid.
+ * A run as the file stores it. A run without `outcome` has started, but not ended. New fields must be optional, so that the daemon can
+ * still read older files.
  */
 const StoredRun = z.object({
   at: z.int(),
@@ -30,7 +33,10 @@ const StoredRun = z.object({
 });
 type StoredRun = z.output<typeof StoredRun>;
 
-/** A line of the file: a run, or the deletion of a worker. A run replaces an earlier line with the same id. */
+/**
+ * A line of the file contains a run, or records the deletion of a worker. If two lines contain runs with the same id, the later line
+ * counts.
+ */
 const StoredLine = z.union([
   z.object({ worker: z.string(), job: z.string(), id: z.int().min(1), run: StoredRun }),
   z.object({ worker: z.string(), isDeleted: z.literal(true) }),
@@ -42,7 +48,7 @@ export type RunStart = Pick<StoredRun, "at" | "trigger" | "by" | "version">;
 /** Fields of a run that are known at its end. */
 export type RunEnd = Pick<CronRun, "durationMs" | "status" | "outcome" | "error">;
 
-/** The last runs of one cron job, across versions of its worker. */
+/** The last runs of one cron job, from all versions of the worker. */
 export class JobHistory {
   readonly #write: (id: number, run: StoredRun) => Promise<void>;
   readonly #nextId: () => number;
@@ -72,7 +78,7 @@ export class JobHistory {
 
   /**
    * Records the start of a run. `stored` resolves when the start is in the file, or when the write has failed. `end` records the end and
-   * returns the run. The job must not be running.
+   * returns the run. Must not be called while the job is running.
    */
   begin(start: RunStart): { stored: Promise<void>; end: (end: RunEnd) => CronRun } {
     const id = this.#nextId();
@@ -87,20 +93,22 @@ export class JobHistory {
     return { stored, end };
   }
 
-  /** Records a run that is skipped because the job still runs. If one run causes several skipped runs, keeps only the first of them. */
+  /** Records that a run was skipped because the previous run had not ended. During one long run, records only the first skipped run. */
   skip(start: RunStart, error: string): void {
     if (this.#hasSkipped) return;
     this.#hasSkipped = true;
     void this.#note(this.#nextId(), { ...start, durationMs: null, status: null, outcome: "skipped", error });
   }
 
-  /** Adds a run from the file. */
+  /** Adds a run that was read from the file. */
   restore(id: number, run: StoredRun): void {
     this.#runs.set(id, run);
     this.#trim();
   }
 
-  /** Marks the runs without an end as failed. Call it after the file is read. */
+  /**
+   * Marks runs without an end as failed, because the daemon stopped during these runs. Must be called after all lines of the file are read.
+   */
   failInterrupted(): void {
     for (const [id, run] of this.#runs)
       if (run.outcome === undefined) this.#runs.set(id, { ...run, outcome: "failed", error: "The daemon stopped during the run." });
@@ -136,11 +144,11 @@ function endedRun({ outcome, durationMs = null, status = null, ...run }: StoredR
 export class CronRuns {
   readonly #file: string;
   readonly #log: Log;
-  /** Job histories by worker, then by job. */
+  /** Histories of cron jobs by worker name, then by method and path of the job. */
   readonly #histories = new Map<string, Map<string, JobHistory>>();
   #lastId = 0;
   #waiting: string[] = [];
-  /** The write of the waiting lines. It begins when `#written` resolves. */
+  /** The next write, which contains all waiting lines. Undefined if no line waits. */
   #scheduled: Promise<void> | undefined;
   #written = Promise.resolve();
   #sizeBytes = 0;
@@ -161,7 +169,10 @@ export class CronRuns {
     return runs;
   }
 
-  /** Returns the history of a job. `job` is the same text in all versions of the worker. */
+  /**
+   * Returns the history of a cron job, and creates an empty history at the first call. `job`: method and path, which identify the job in
+   * all versions of the worker.
+   */
   historyOf(worker: string, job: string): JobHistory {
     const jobs = this.#histories.get(worker) ?? new Map<string, JobHistory>();
     this.#histories.set(worker, jobs);
@@ -179,7 +190,9 @@ export class CronRuns {
     return history;
   }
 
-  /** Discards the oldest histories of jobs that the active version of the worker no longer has. */
+  /**
+   * Discards the oldest histories of former jobs above `keptFormerJobs`. `declared`: the jobs of the active version, whose histories stay.
+   */
   keep(worker: string, declared: ReadonlySet<string>): void {
     const jobs = this.#histories.get(worker);
     const former = [...(jobs ?? [])].filter(([job, history]) => !declared.has(job) && !history.isRunning);
@@ -196,7 +209,7 @@ export class CronRuns {
     for (const worker of this.#histories.keys()) if (!isInstalled(worker)) this.forget(worker);
   }
 
-  /** Resolves when all runs are in the file. */
+  /** Resolves when all runs are in the file, or when the last write has failed. */
   async close(): Promise<void> {
     await this.#written;
   }
@@ -220,8 +233,8 @@ export class CronRuns {
   }
 
   /**
-   * Appends a line. All lines that wait for the current write are written together. Resolves when the line is in the file, or when the
-   * write has failed.
+   * Appends a line to the file. Lines that arrive during a write are written together after this write. Resolves when the line is in the
+   * file, or when its write has failed.
    */
   #append(line: StoredLine): Promise<void> {
     this.#waiting.push(`${JSON.stringify(line)}\n`);
@@ -246,14 +259,17 @@ export class CronRuns {
   }
 
   async #appendText(text: string): Promise<void> {
-    // Writes a line break first, which ends a line that a crash left incomplete.
+    // Writes a line break first, which ends a line that a crash or a failed write left incomplete.
     const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
     await appendFile(this.#file, bytes, { mode: 0o600 });
     this.#isTorn = false;
     this.#sizeBytes += bytes.length;
   }
 
-  /** Replaces the file by a file with the runs in memory, which include all waiting lines. */
+  /**
+   * Replaces the file by a new file with all runs in memory. The waiting lines are not written again, because their runs are also in
+   * memory.
+   */
   async #rewrite(): Promise<void> {
     const lines: string[] = [];
     for (const [worker, jobs] of this.#histories)

@@ -8,7 +8,7 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
 /**
  * Matches a schedule with five fields, with six fields (seconds first), or a macro such as `@daily`. The package croner would also accept a
- * date.
+ * date, which the daemon rejects.
  */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 
@@ -20,11 +20,11 @@ export interface CronCall {
   readonly schedule: string;
 }
 
-/** The response to a cron job. */
+/** The response to the request of a cron job. */
 export interface CronResponse {
   /** HTTP status. 502 if the response ended before it was complete. */
   readonly status: number;
-  /** The error that the daemon sent in place of a response of the worker. */
+  /** The error that the daemon sent in place of a response of the worker. Undefined if the worker responded. */
   readonly error: ApiError | undefined;
 }
 
@@ -41,7 +41,7 @@ interface Plan {
 }
 
 interface CronJobsOptions {
-  /** Sends the request to the worker. */
+  /** Sends the request of a cron job to the worker. */
   readonly call: (call: CronCall) => Promise<CronResponse>;
   /** Writes a message to the worker's log. */
   readonly tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
@@ -78,7 +78,10 @@ export class CronJobs {
     this.#plans.set(name, { version, jobs });
   }
 
-  /** Returns the jobs of all active versions, sorted by worker and index. If `withRuns` is true, also returns the last runs of each job. */
+  /**
+   * Returns the jobs of the active versions of matching workers, sorted by worker name and index. If `withRuns` is true, also returns the
+   * last runs of each job.
+   */
   list(isWanted: (name: string) => boolean, { withRuns }: { withRuns: boolean }): CronJob[] {
     const plans = [...this.#plans].filter(([name]) => isWanted(name)).toSorted(([one], [other]) => (one < other ? -1 : 1));
     return plans.flatMap(([worker, { version, jobs }]) =>
@@ -95,7 +98,7 @@ export class CronJobs {
     );
   }
 
-  /** Returns a sentence about one job of the worker whose last run failed. Returns undefined if no last run failed. */
+  /** If the last run of one of the worker's cron jobs failed, returns one sentence about this job. Otherwise returns undefined. */
   failureOf(name: string): string | undefined {
     const jobs = this.#plans.get(name)?.jobs ?? [];
     const failed = jobs.find(({ history }) => history.lastRun?.outcome === "failed");
@@ -148,7 +151,8 @@ export class CronJobs {
     const startedMs = performance.now();
     const { stored, end } = history.begin({ at: now(), ...cause, version: version.version });
     const { schedule, method, endpoint: target } = entry;
-    // Waits until the start is in the file. If the run ends the daemon, the list then contains the run after the restart.
+    // Waits until the start is in the file. If the daemon then stops during the run, the list contains the interrupted run after the
+    // restart.
     await stored;
     const { status, error } = await call({ name: version.name, method, target, schedule }).catch((thrown: unknown) => {
       tell(version, "warn", `Cron ${titleOf(job)} failed: ${String(thrown)}`);
@@ -170,8 +174,8 @@ function titleOf({ entry: { schedule, method, endpoint } }: Job): string {
 }
 
 /**
- * Returns a text for each job that is the same in all versions: method and path. A job therefore keeps its runs if its schedule or position
- * changes. Further jobs with the same method and path get a number.
+ * Returns the text that identifies each job in all versions of a worker, such as `GET /report`. A job keeps its runs if its schedule or
+ * position changes. Further jobs with the same method and path get a number.
  */
 function jobKeys(entries: WorkerManifest["cron"]): string[] {
   const counts = new Map<string, number>();

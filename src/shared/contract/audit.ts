@@ -7,7 +7,7 @@ import { sinceQuery } from "./time-query.js";
 
 const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 
-/** Actions of audit entries. If the daemon fails to write entries, it later writes one `audit.skipped` entry in their place. */
+/** Actions of audit entries. If the daemon could not write entries, it later writes one entry `audit.skipped` in place of them. */
 export const auditActions = [...changeTypes, "audit.skipped"] as const;
 
 export const AuditEntry = z.object({
@@ -36,7 +36,7 @@ export interface AuditFilter {
   readonly actions?: readonly string[] | undefined;
   /** Selects entries with an id lower than this id. */
   readonly before?: number | undefined;
-  /** Maximum number of selected entries. If more match, the newest are selected. */
+  /** Maximum number of selected entries. If more entries match, the newest are selected. */
   readonly limit: number;
 }
 

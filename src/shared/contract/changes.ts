@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Types of changes through the API. The part before the dot is the resource. */
+/** Types of changes that clients make through the API. The part of a type before the dot is the resource. */
 export const changeTypes = [
   "worker.installed",
   "worker.enabled",
@@ -30,7 +30,7 @@ export const changeTypes = [
 ] as const;
 export type ChangeType = (typeof changeTypes)[number];
 
-/** The API key with which a client made a change. Contains only the prefix of the key, which is not secret. */
+/** The API key with which a client made a change. Contains only the prefix of the key. This prefix is not secret. */
 export const ChangePrincipal = z.object({
   id: z.int().describe("Key id; 0 for root"),
   name: z.string(),
@@ -52,14 +52,14 @@ export const ChangeSubject = z.object({
 });
 export type ChangeSubject = z.output<typeof ChangeSubject>;
 
-/** Returns the resource of a change or event type: the part before the dot. */
+/** Returns the resource of a change or event, which is the part of the type before the dot. */
 export function nounOf<Type extends string>(type: Type): Type extends `${infer Noun}.${string}` ? Noun : never {
   return type.slice(0, type.indexOf(".")) as never;
 }
 
 /**
- * Returns the schema of a query parameter that lists types, separated by commas. A resource such as `worker` selects all types of the
- * resource. `aliases` maps earlier type names to current names.
+ * Returns the schema of a query parameter that contains types, separated by commas. A resource such as `worker` selects all types of the
+ * resource. `aliases` contains the current name for each earlier type name.
  */
 export function typeListOf(types: readonly string[], aliases: Readonly<Record<string, string>> = {}) {
   const accepted = new Set([...types, ...types.map((type) => nounOf(type))]);
@@ -71,7 +71,10 @@ export function typeListOf(types: readonly string[], aliases: Readonly<Record<st
     .optional();
 }
 
-/** Whether a query selects entries of this type. `wanted` lists the types and resources in the query; undefined selects all types. */
+/**
+ * Returns true if a query selects entries of this type. `wanted` contains the types and resources of the query. If `wanted` is undefined,
+ * the query selects all types.
+ */
 export function isWantedType(type: string, wanted: readonly string[] | undefined): boolean {
   return wanted === undefined || wanted.includes(type) || wanted.includes(nounOf(type));
 }

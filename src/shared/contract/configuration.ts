@@ -3,7 +3,7 @@ import { isPackageName } from "../package-name.js";
 import { endpoint } from "./endpoint.js";
 import { WorkerVersionParams } from "./worker-params.js";
 
-/** One field of a manifest: the value in effect, and where the value comes from. */
+/** One field of a manifest, with the value in effect and the source of this value. */
 export const ConfigField = z.object({
   name: z.string(),
   value: z.unknown().describe("The value in effect, in the form of the manifest, such as `128mb` or `30s`; null: no value"),
@@ -29,14 +29,14 @@ export const WorkerConfig = z.object({
 });
 export type WorkerConfig = z.output<typeof WorkerConfig>;
 
-/** The effective configuration of a plugin: the fields of `WorkerConfig`, and the JSON Schema of the plugin's settings. */
+/** The effective configuration of a plugin. Contains the fields of `WorkerConfig` and the JSON Schema of the plugin's settings. */
 export const PluginConfig = WorkerConfig.extend({
   fields: z.array(ConfigField).describe("The settings of the plugin"),
   schema: z.record(z.string(), z.unknown()).nullable().describe("JSON Schema in `configSchema` of the plugin's manifest; null without one"),
 });
 export type PluginConfig = z.output<typeof PluginConfig>;
 
-/** A change of a configuration: either new values for some fields, or the whole new text of the manifest. */
+/** A change of a configuration, which contains either new values for some fields or the whole new text of the manifest. */
 export const ConfigChange = z
   .strictObject({
     etag: z.string().min(1).max(200).describe("`etag` of the configuration that the change is based on"),
@@ -51,7 +51,7 @@ export interface ConfigFault {
   /** Name of the invalid field, or the file name of the manifest if the manifest text is not valid YAML. */
   readonly name: string;
   readonly message: string;
-  /** Line in the sent manifest text, from 1. */
+  /** Line number in the manifest text that the client sent, from 1. */
   readonly line?: number;
 }
 
@@ -92,7 +92,7 @@ export const changeOfWorker = endpoint({
   errors: [...workerNotFound, "BUILT_IN_WORKER_CHANGE_FORBIDDEN", "SECRET_MISSING", ...changeErrors],
 });
 
-/** The path parameter `:name` is one path segment. For a scoped plugin name, the client percent-encodes the slash. */
+/** The path parameter `:name` is one path segment. A client percent-encodes the slash in the name of a scoped plugin. */
 const PluginParams = z.object({ name: z.string().refine(isPackageName, "not a package name") });
 
 export const showOfPlugin = endpoint({

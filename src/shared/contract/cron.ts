@@ -4,7 +4,7 @@ import { Timestamp } from "./principal.js";
 import { successOf } from "./success.js";
 import { WorkerCronParams } from "./worker-params.js";
 
-/** A cron job's run that has ended, or that the daemon has skipped. */
+/** A run of a cron job that has ended, or that the daemon has skipped. */
 export const CronRun = z.object({
   at: Timestamp.describe("Unix time in seconds when the run started or was skipped"),
   durationMs: z.int().min(0).nullable().describe("null for a skipped run, and for a run that ended with the daemon"),

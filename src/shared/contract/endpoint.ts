@@ -6,8 +6,8 @@ import type { ChangeType } from "./changes.js";
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * The callers that are allowed to call an operation: all callers, callers with a valid credential, or keys with the given permissions. A
- * list means that the key needs all of its permissions.
+ * The callers that are allowed to call an operation: all callers, callers with a valid credential, or keys with the given permissions. If
+ * the value is a list, the key needs all of these permissions.
  */
 export type Access = "public" | "authenticated" | Permission | readonly Permission[];
 
@@ -26,10 +26,10 @@ export interface FormDefinition {
 export interface EndpointDefinition {
   readonly method: HttpMethod;
   readonly path: string;
-  /** Description of the operation: one sentence in the imperative. */
+  /** Description of the operation as one sentence in the imperative. */
   readonly summary: string;
   readonly access: Access;
-  /** True for a public operation whose handler receives the principal if the request has a valid credential. */
+  /** True if every caller is allowed to call the operation, and the handler receives the principal of a caller with a valid credential. */
   readonly seesCaller?: true;
   /**
    * True for an operation that only direct clients on this machine and clients of the admin listener can call. Other clients receive
@@ -39,8 +39,8 @@ export interface EndpointDefinition {
   /** True if the path is relative to the origin, and false if it is relative to the API base. */
   readonly atOrigin?: boolean;
   /**
-   * Whether the path contains a package name, as `:scope/:name` or as a `:name` that includes the scope. The daemon rejects keys that do
-   * not cover the package's namespace.
+   * True if the path contains a package name, as `:scope/:name` or as a `:name` that includes the scope. The daemon then rejects keys that
+   * do not cover the package's namespace.
    */
   readonly namespaced?: boolean;
   readonly params?: z.ZodObject;
@@ -49,9 +49,9 @@ export interface EndpointDefinition {
   readonly body?: z.ZodType;
   /** Error codes for invalid input fields, by field name. Fields without an entry have the error code INVALID_REQUEST. */
   readonly inputErrors?: Readonly<Record<string, ErrorCode>>;
-  /** Name of the multipart part that contains the uploaded file. Set only if the operation receives exactly one file. */
+  /** Name of the multipart part that contains the uploaded file. Set only for an operation that receives exactly one file. */
   readonly upload?: string;
-  /** A multipart request body with fields and files. The handler is called after the whole body has arrived. */
+  /** A multipart body with text fields and files. The daemon calls the handler after it has received the whole body. */
   readonly form?: FormDefinition;
   /** Description of the downloaded file. Set if the body of a successful response is a download. */
   readonly download?: string;
@@ -62,25 +62,28 @@ export interface EndpointDefinition {
   /** Content type of a successful response with a text body other than JSON. */
   readonly contentType?: string;
   /**
-   * Schema of the events sent as `text/event-stream`. If `result` is also set, `?follow=1` selects the events (see `followQuery`). Event
-   * ids increase and are also the SSE ids: with `Last-Event-ID`, the stream continues after that event.
+   * Schema of the events that the operation sends as `text/event-stream`. If `result` is also set, `?follow=1` requests events. Event ids
+   * increase. With `Last-Event-ID`, a client receives the events after that id.
    */
   readonly events?: z.ZodType<{ readonly id: number }>;
   /**
-   * Type of the change that a successful call makes. The event stream and the audit log contain this type. The audit log also records
-   * rejected calls.
+   * Type of the change that a successful call makes. The daemon writes this type to the event stream and the audit log. The audit log also
+   * contains rejected calls.
    */
   readonly change?: ChangeType;
-  /** Whether the operation changes plugin code, which runs in the daemon. `RUNTIME_PLUGIN_UPLOADS` restricts such operations. */
+  /** True if the operation changes plugin code, which runs in the daemon. `RUNTIME_PLUGIN_UPLOADS` restricts such operations. */
   readonly changesPlugin?: boolean;
   /**
    * True if a successful response contains an API key. The daemon does not compress the response, because the compressed length could
    * reveal parts of the key (BREACH attack).
    */
   readonly returnsKey?: true;
-  /** Effect of a successful call on the session cookie: `issue` sets it for the key in the request body, `clear` removes it. */
+  /**
+   * Effect of a successful call on the session cookie. `issue`: the response sets the cookie for the key in the request body. `clear`: the
+   * response deletes the cookie.
+   */
   readonly session?: "issue" | "clear";
-  /** Error codes specific to this operation. `errorCodesOf` adds the codes that follow from access, input and upload. */
+  /** Error codes that only this operation has. `errorCodesOf` adds the codes that follow from access, input and upload. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -91,7 +94,7 @@ export function endpoint<const Definition extends EndpointDefinition>(definition
 
 type InputOf<Schema> = Schema extends z.core.$ZodType ? z.input<Schema> : undefined;
 
-/** The input of a client call: those of `params`, `query`, `body`, `file`, `fields` and `files` that the operation accepts. */
+/** The input of a client call. Contains those of `params`, `query`, `body`, `file`, `fields` and `files` that the operation accepts. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
   ? { params: InputOf<Definition["params"]> }
   : unknown) &
@@ -106,7 +109,7 @@ export type CallOutput<Definition extends EndpointDefinition> = Definition["resu
     ? string
     : undefined;
 
-/** A file to upload: its name with extension, its size if known, and its bytes as a stream. */
+/** A file to upload, with its name, its size if the size is known, and its bytes as a stream. */
 export interface UploadSource {
   readonly filename: string;
   readonly sizeBytes?: number | undefined;

@@ -4,7 +4,7 @@ import { ChangePrincipal, ChangeSubject, changeTypes, nounOf, typeListOf } from 
 import { endpoint } from "./endpoint.js";
 import { sinceQuery } from "./time-query.js";
 
-/** All event types: changes through the API, state changes of workers and plugins, and events about the event stream itself. */
+/** All event types. They cover changes through the API, state changes of workers and plugins, and the event stream itself. */
 export const eventTypes = [
   ...changeTypes,
   "worker.answering",
@@ -17,7 +17,7 @@ export const eventTypes = [
   "stream.opened",
   "stream.gap",
 ] as const;
-/** Earlier names of event types, with their current names. The query accepts earlier names until version 0.3. */
+/** Current name of each event type that had an earlier name. A query accepts earlier names until version 0.3. */
 const earlierTypes = { "worker.left-alone": "worker.backoff" };
 export type EventType = (typeof eventTypes)[number];
 
@@ -41,7 +41,9 @@ const readPermissions = {
   session: "keys:read",
 } as const;
 
-/** Returns the permission that a key needs to receive an event. Undefined for events of the stream itself, such as `stream.opened`. */
+/**
+ * Returns the permission that a key needs to receive an event. Returns undefined for events of the stream itself, such as `stream.opened`.
+ */
 export function permissionToSee(type: EventType): Permission | undefined {
   const noun = nounOf(type);
   return noun === "stream" ? undefined : readPermissions[noun];

@@ -3,11 +3,11 @@ import type { ErrorCode } from "../errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 
-/** Maximum number of paths in one request, and of files in one upload. The daemon rejects a request with more. */
+/** Maximum number of paths in one request, and maximum number of files in one upload. The daemon rejects larger requests. */
 export const mostPaths = 1000;
 
 const path = z.string().min(1, "must not be empty").describe("`<mount>/<path below it>`");
-/** Accepts a string or a list of strings, because a query or form sends one value as a string and several values as a list. */
+/** Accepts a string or a list of strings, because clients send one value of a query or form as a string and several values as a list. */
 const listed = z
   .union([z.string(), z.array(z.string()).min(1).max(mostPaths)])
   .transform((texts) => (typeof texts === "string" ? [texts] : texts));

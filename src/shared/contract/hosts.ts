@@ -5,7 +5,7 @@ import { endpoint } from "./endpoint.js";
 import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
 
-/** Maximum length of a version range in characters. Every useful range is shorter. */
+/** Maximum length of a version range in characters. No useful range is longer. */
 const maximumRangeLength = 100;
 
 const hostName = z
@@ -28,7 +28,7 @@ export const Host = z.object({
 });
 export type Host = z.output<typeof Host>;
 
-/** A host name that the manifest of an active version requests, although the host name serves no worker or another worker. */
+/** A host name in the manifest of an active version that does not serve this worker. The host name serves no worker or another worker. */
 export const RequestedHost = z.object({ host: z.string(), worker: z.string() });
 export type RequestedHost = z.output<typeof RequestedHost>;
 

@@ -27,7 +27,7 @@ export const contract = {
   discovery: { runtime: discovery.runtime },
   health: { overall, ready, live },
   session: { show: session.show, create: session.create, remove: session.remove },
-  // `workerFiles` and `data` must precede `workers`, because the path `/workers/:scope/:name` also matches the paths of their operations.
+  // `workerFiles` and `data` must precede `workers`, because the path `/workers/:scope/:name` of `workers` also matches their paths.
   workerFiles,
   data: { list: data.list, download: data.download, remove: data.remove },
   workers: {

@@ -20,7 +20,10 @@ export type ApiKey = z.output<typeof ApiKey>;
 
 const maximumKeyNameLength = 100;
 const maximumNamespaces = 100;
-/** Pattern for key names. Excludes control characters and direction overrides, because terminals and web pages show key names. */
+/**
+ * Pattern for key names. Excludes control characters and characters that change the writing direction, because terminals and web pages show
+ * key names.
+ */
 const printableName = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 
 const CreateKey = z
@@ -83,15 +86,15 @@ const KeyParams = z.object({
 const usualLifetimeDays = 90;
 
 /**
- * Returns the default lifetime of a new key: 90 days, or the whole days until the creating key expires if these are fewer. A key cannot
- * create a key that expires later. `expiresAt` and `nowSeconds` are Unix seconds.
+ * Returns the default lifetime of a new key: 90 days, or fewer if the creating key expires earlier. No key can create a key that expires
+ * later than itself. `expiresAt` and `nowSeconds` are Unix seconds.
  */
 export function usualLifetime({ expiresAt = Infinity }: { readonly expiresAt?: number | undefined }, nowSeconds: number): string {
   const daysLeft = Math.floor((expiresAt - nowSeconds) / 86_400);
   return `${daysLeft >= 1 ? Math.min(usualLifetimeDays, daysLeft) : usualLifetimeDays}d`;
 }
 
-/** Default grace period after a rotation, during which the old key stays valid. */
+/** Default grace period, which is the time after a rotation in which the old key stays valid. */
 export const defaultOverlap = "24h";
 const maximumOverlapMs = 30 * 86_400_000;
 

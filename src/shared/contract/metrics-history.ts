@@ -3,8 +3,8 @@ import { endpoint } from "./endpoint.js";
 import { Timestamp } from "./principal.js";
 
 /**
- * Periods that the metrics history offers, with the length of the period and of one interval in seconds. The history of a single worker has
- * intervals of at least 60 s.
+ * Ranges of the metrics history, with the length of a range and of one interval in seconds. The history of a single worker has intervals of
+ * at least 60 s.
  */
 export const historyRanges = {
   "1h": { seconds: 3600, stepSeconds: 10 },

@@ -55,7 +55,7 @@ export type LoadedPlugin = z.output<typeof LoadedPlugin>;
 const ReloadedPlugin = z.object({ name: z.string(), version: z.string(), loaded: z.boolean(), error: z.string().optional() });
 export type ReloadedPlugin = z.output<typeof ReloadedPlugin>;
 
-/** The path parameter `:name` is one path segment. For a scoped plugin name, the client percent-encodes the slash. */
+/** The path parameter `:name` is one path segment. A client percent-encodes the slash in the name of a scoped plugin. */
 const PluginParams = z.object({ name: z.string().refine(isPackageName, "not a package name") });
 const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
 const ToggledPlugin = successOf(z.object({ name: z.string(), enabled: z.boolean() }));

@@ -32,7 +32,7 @@ const secretValue = z
   .string()
   .superRefine((value, context) => {
     const problem = secretValueProblem(value);
-    // Creates the issue without the field `input`, because an error must never contain the value of a secret.
+    // Creates the validation issue without the field `input`, because an error must never contain the value of a secret.
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   })
   .describe("The value, at most 32 KiB");

@@ -3,7 +3,7 @@ import { endpoint } from "./endpoint.js";
 import { Principal, Timestamp } from "./principal.js";
 
 const Session = z.object({ authenticated: z.literal(true), principal: Principal });
-/** Maximum length of an API key in characters. The daemon rejects a longer key without computing the hash. */
+/** Maximum length of an API key in characters. The daemon rejects a longer text before it computes a hash. */
 const maximumKeyLength = 512;
 
 export const show = endpoint({

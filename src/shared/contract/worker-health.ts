@@ -1,4 +1,4 @@
-// Uses zod/mini, which loads faster, because `runtimectl workers list` requests the health of the workers.
+// Uses zod/mini, which loads faster than zod, because scripts often run `runtimectl workers list`, which requests the health of workers.
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.js";
 
@@ -8,7 +8,10 @@ export type WorkerState = (typeof workerStates)[number];
 
 const Timestamp = z.int().check(z.minimum(0), z.describe("Unix time in seconds"));
 
-/** The last error of a worker or a plugin. Includes the position in the source code if the error contains a position. */
+/**
+ * The last error of a worker or a plugin. If the error contains a position in the source code, the fields `file`, `line` and `column`
+ * contain this position.
+ */
 export const LastError = z.object({
   message: z.string().check(z.describe("First line of the error")),
   at: Timestamp,

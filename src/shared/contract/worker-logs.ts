@@ -70,7 +70,7 @@ const LogQuery = z.object({
 /** Filter for entries of a worker's log. */
 export interface LogFilter {
   readonly version?: string | undefined;
-  /** Selects entries with this level and with more severe levels. */
+  /** Selects entries of this level and of more severe levels. */
   readonly level?: LogLevel | undefined;
   readonly source?: LogSource | undefined;
   /** Selects requests whose response has this status, such as `404`, or a status of this class, such as `5xx`. */
@@ -78,8 +78,8 @@ export interface LogFilter {
   /** Selects the entry of the request with this request id. */
   readonly requestId?: string | undefined;
   /**
-   * Selects entries that contain this text; upper and lower case are equal. The text is not a regular expression, because matching could
-   * take unlimited time.
+   * Selects entries that contain this text in upper or lower case. The text is not a regular expression, because matching an expression
+   * could take unlimited time.
    */
   readonly text?: string | undefined;
   /** Selects entries since this time, in Unix milliseconds. */
@@ -88,7 +88,7 @@ export interface LogFilter {
   readonly untilMs?: number | undefined;
   /** Selects entries with an id lower than this id. */
   readonly before?: number | undefined;
-  /** Maximum number of selected entries. If more match, the newest are selected. */
+  /** Maximum number of selected entries. If more entries match, the newest are selected. */
   readonly limit: number;
 }
 

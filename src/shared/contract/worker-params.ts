@@ -6,7 +6,7 @@ const workerParams = z.object({ scope: z.string(), name: z.string() });
 const namedByGrammar = (segments: { scope: string; name: string }) =>
   !segments.name.includes("/") && isPackageName(fromPathSegments(segments));
 export const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
-/** Returns the path parameters of a worker's secret. `:key` is the name of the secret. */
+/** Path parameters of a worker's secret. `:key` is the name of the secret. */
 export const workerSecretParams = <Key extends z.ZodType<string>>(key: Key) =>
   workerParams.extend({ key }).refine(namedByGrammar, { path: ["name"], message: "not a package name" });
 /** Path parameters of a cron job. `:index` is the position of the cron job in the manifest, from 0. */

@@ -67,7 +67,7 @@ const refusal = expect.objectContaining({
   hint: expect.stringContaining("use the runtimectl version of the runtimed that wrote the key store") as string,
 }) as Error;
 
-test("migrates the key store of an older backup when the restored store is opened", async () => {
+test("the key store of an older backup is migrated when the daemon opens it", async () => {
   const { directories, file, archive } = await stoppedDaemon();
   await writeBackup(directories, archive);
   migrate(file);
@@ -85,7 +85,7 @@ test("migrates the key store of an older backup when the restored store is opene
   expect(schemaIn(file)).toBe(current + 1);
 });
 
-test("fails to back up a key store with a newer schema and writes no archive", async () => {
+test("a backup of a key store with a newer schema fails and writes no archive", async () => {
   const { directory, directories, file, archive } = await stoppedDaemon();
   migrate(file);
   const before = await readFile(file);
@@ -97,7 +97,7 @@ test("fails to back up a key store with a newer schema and writes no archive", a
 });
 
 test.each([{ isDryRun: true }, { isDryRun: false }])(
-  "rejects a backup with a newer schema and changes nothing (isDryRun: $isDryRun)",
+  "a restore from a backup with a newer schema changes nothing (dry run: $isDryRun)",
   async ({ isDryRun }) => {
     const { directories, file, archive } = await stoppedDaemon();
     const other = await stoppedDaemon();
@@ -118,7 +118,7 @@ test.each([{ isDryRun: true }, { isDryRun: false }])(
   },
 );
 
-test("rejects copying keys to a primary from a store with a newer schema", async () => {
+test("keys of a store with a newer schema cannot be copied to a primary", async () => {
   const { directories, file } = await stoppedDaemon();
   migrate(file);
   const before = await readFile(file);

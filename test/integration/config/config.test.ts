@@ -185,14 +185,14 @@ describe("configuration from environment variables", () => {
     });
   });
 
-  test("is tested with one or more values of every variable", () => {
+  test("is tested with at least one value of every variable", () => {
     const tried = new Set([...good.map(([variable]) => variable), ...Object.keys(bad)]);
 
     expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
   });
 });
 
-test("hides the password when an error shows a rejected URL", () => {
+test("the error for a rejected URL hides the password in the URL", () => {
   expect(() => read({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: "http://ann:secret@example.org" })).toThrow(
     'RUNTIME_AUTH_DB_SYNC_URL="http://[hidden]@example.org" is not accepted: it takes ',
   );
@@ -244,7 +244,7 @@ describe("configuration from systemd's environment variables", () => {
   });
 });
 
-test("reads the root key from the systemd credential first, then file, then variable", async () => {
+test("the root key is read from the systemd credential first, then file, then variable", async () => {
   const directory = await temporaryDirectory();
   const credentials = path.join(directory, "credentials");
   await mkdir(credentials);
@@ -259,7 +259,7 @@ test("reads the root key from the systemd credential first, then file, then vari
   expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
 });
 
-test("reads the sync token from the systemd credential first, then file, then variable", async () => {
+test("the sync token is read from the systemd credential, else a file, else a variable", async () => {
   const credentials = await temporaryDirectory();
   const file = path.join(await temporaryDirectory(), "token");
   await writeFile(file, "from-the-file\n");
@@ -276,7 +276,7 @@ test("reads the sync token from the systemd credential first, then file, then va
   expect(read(all).primary?.token).toBe("from-the-credential");
 });
 
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the sync token %j and omits it from the error", (token) => {
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("the sync token %j is rejected, and the error omits the token", (token) => {
   const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
 
   expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);

@@ -3,12 +3,12 @@ import { readConfig } from "../../../src/server/config/config.js";
 
 const read = (environment: Record<string, string>) => readConfig(environment, { pid: 1, cwd: "/srv", stdoutIsTerminal: false });
 
-test("rejects a panel host that differs from RUNTIME_PUBLIC_URL only in the port", () => {
+test("a panel host that differs from RUNTIME_PUBLIC_URL only in the port is rejected", () => {
   const environment = { RUNTIME_PANEL_HOST: "example.org:8443", RUNTIME_PUBLIC_URL: "https://example.org" };
   expect(() => read(environment)).toThrow("a host name other than that of RUNTIME_PUBLIC_URL");
 });
 
-test("reserves every configured host name for the daemon, but no wildcard entry", () => {
+test("every configured host name is reserved for the daemon, but no wildcard entry", () => {
   const { ownHostNames } = read({
     RUNTIME_PANEL_HOST: "panel.example.org:8443",
     RUNTIME_PUBLIC_URL: "https://main.example.org",

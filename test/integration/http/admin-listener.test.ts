@@ -28,7 +28,7 @@ async function statusOf(origin: string, path: string): Promise<number> {
 }
 
 test.each(["/_/api/health", "/_/api/workers", "/_/api/docs", "/.well-known/runtime", "/cpanel/"])(
-  "serves the path %s at the admin listener but not at the main listener",
+  "the daemon serves the path %s at the admin listener, not at the main listener",
   async (path) => {
     const headers = { "x-api-key": daemon.rootKey };
     expect((await fetch(admin + path, { headers })).status).toBe(200);
@@ -49,20 +49,20 @@ test.each([
   "/app/%2e%2e/cpanel/",
   "/app/..%2fcpanel/",
   "/\\cpanel/",
-])("responds with 404 at the main listener to the panel path in the spelling %s", async (path) => {
+])("the main listener responds with 404 to the panel path in the spelling %s", async (path) => {
   expect(await statusOf(daemon.url, path)).toBe(404);
 });
 
-test("serves workers at the main listener but not at the admin listener", async () => {
+test("the daemon serves workers at the main listener, not at the admin listener", async () => {
   expect(await (await fetch(`${daemon.url}/app/cpanels/api`)).text()).toBe("app");
   for (const path of ["/app/", "/", "/cpanels/", "/cpanel/../app/"]) expect(await statusOf(admin, path), path).toBe(404);
 });
 
-test("publishes RUNTIME_PUBLIC_URL in the discovery document of the admin listener", async () => {
+test("the discovery document of the admin listener contains RUNTIME_PUBLIC_URL", async () => {
   expect(await (await fetch(`${admin}/.well-known/runtime`)).json()).toMatchObject({ api: "/_/api", apps: "https://apps.example.org" });
 });
 
-test("accepts a sign-in at the admin listener only from the admin listener's origin", async () => {
+test("the admin listener accepts a sign-in only from its own origin", async () => {
   const call = (origin: string) =>
     fetch(`${admin}/_/api/admin/session`, {
       method: "POST",

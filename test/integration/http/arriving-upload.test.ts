@@ -86,7 +86,7 @@ async function installed(connection: RawConnection, name: string): Promise<void>
   expect((await send({ method: "DELETE", path: `/api/workers/_/${name}`, headers: { "x-api-key": daemon.rootKey } })).status).toBe(200);
 }
 
-test("unpacks a large upload while it arrives, and installs the worker at its end", async () => {
+test("the daemon unpacks a large upload while it arrives, then installs the worker", async () => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
   expect((await send({ path: "/big/" })).status).toBe(404);
@@ -105,7 +105,7 @@ test.each([
   ["ends without its last boundary", "", "INVALID_MULTIPART"],
   ["exceeds the size limit", Buffer.alloc(maxUploadSizeBytes), "PAYLOAD_TOO_LARGE"],
   ["is damaged", randomBytes(100_000).toString("hex") + end, "INVALID_ARCHIVE"],
-] as const)("deletes all files of an invalid large upload (the upload %s)", async (_, more, code) => {
+] as const)("the daemon deletes all files of an invalid large upload (the upload %s)", async (_, more, code) => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
 
@@ -116,7 +116,7 @@ test.each([
   connection.socket.destroy();
 });
 
-test("deletes all files of a large upload when the client disconnects", async () => {
+test("the daemon deletes all files of a large upload when the client disconnects", async () => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
 
@@ -125,7 +125,7 @@ test("deletes all files of a large upload when the client disconnects", async ()
   await expect.poll(unpackingProcesses).toEqual([]);
 });
 
-test("installs a fourth upload while three uploads stall", async () => {
+test("the daemon installs a fourth upload while three uploads stall", async () => {
   const stalled = [];
   for (const name of ["first", "second", "third"]) stalled.push(await sendHalf(await bigPackage(name)));
   await expect.poll(hasBegun).toBe(true);

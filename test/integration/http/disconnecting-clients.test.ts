@@ -4,7 +4,7 @@ import { openHttpServer } from "../../support/open-http-server.js";
 
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 
-test("cancels a request when the client closes the sending half of the connection", async () => {
+test("the daemon cancels a request when the client closes its half of the connection", async () => {
   let isGivenUp = false;
   const url = await openHttpServer((_request, response) => response.once("close", () => (isGivenUp = true)));
   const { socket, closed } = await openConnection(url);
@@ -14,7 +14,7 @@ test("cancels a request when the client closes the sending half of the connectio
   await expect.poll(() => isGivenUp).toBe(true);
 });
 
-test("closes an idle connection when the client closes the sending half", async () => {
+test("the daemon closes an idle connection when the client closes its half", async () => {
   const url = await openHttpServer((_request, response) => response.end("done"));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.write(get);
@@ -24,7 +24,7 @@ test("closes an idle connection when the client closes the sending half", async 
   expect(await closed()).toBe("");
 });
 
-test("sends the response to a request even if the next request is invalid", async () => {
+test("the daemon responds to a request even if the next request is invalid", async () => {
   const url = await openHttpServer((_request, response) => setTimeout(() => response.end("done"), 100));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.end(`${get}G`);

@@ -154,7 +154,7 @@ describe("a request with an Expect header", () => {
   });
 });
 
-test("sends the responses to pipelined requests in order", async () => {
+test("the daemon sends the responses to pipelined requests in order", async () => {
   const { socket, nextAnswer } = await openConnection(daemon.url);
   const ids = Array.from({ length: 200 }, (_, index) => `request-${index}`);
 

@@ -5,7 +5,7 @@ import { openHttpServer } from "../../support/open-http-server.js";
 
 const serve = () => undefined;
 
-test("keeps an idle connection open longer than the announced Keep-Alive timeout", async () => {
+test("the daemon keeps idle connections open longer than the announced Keep-Alive time", async () => {
   const { keepAliveTimeout: keptMs } = createHttpServer({ apiBase: "/api", api: serve, serve });
   const url = await openHttpServer((_request, response) => response.end("done"));
   const { socket, nextAnswer } = await openConnection(url);

@@ -163,7 +163,7 @@ describe("the request ID of a response", () => {
   });
 });
 
-test("logs all details of an internal error and sends none of them to the client", async () => {
+test("the daemon logs all details of an internal error and sends none to the client", async () => {
   const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n';
   const headers = { "x-api-key": daemon.rootKey, "content-type": "multipart/form-data; boundary=B", "x-request-id": "the-failing-call" };
 

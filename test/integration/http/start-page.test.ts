@@ -46,7 +46,7 @@ describe("the start page at /", () => {
 });
 
 test.each([{ RUNTIME_ADMIN_PORT: "0" }, { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "https://apps.example.org" }])(
-  "has no links to the panel when the daemon has the settings %j",
+  "the start page has no links to the panel when the daemon has the settings %j",
   async (env) => {
     const separated = await startDaemon({ env });
     try {

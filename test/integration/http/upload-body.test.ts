@@ -171,7 +171,7 @@ describe("a client that uploads a file", () => {
   });
 });
 
-test("leaves no spool file after it rejects 200 uploads while their files are created", async () => {
+test("the daemon leaves no spool file after 200 rejections during file creation", async () => {
   const spoolDirectory = await temporaryDirectory();
   const server = createServer((incoming, response) => {
     const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes, assertAllowed: () => {} });
@@ -191,7 +191,7 @@ test("leaves no spool file after it rejects 200 uploads while their files are cr
   expect(await readdir(spoolDirectory)).toEqual([]);
 });
 
-test("installs a valid upload with unchanged files after many rejected uploads", async () => {
+test("the daemon installs a valid upload unchanged after many rejected uploads", async () => {
   const archive = await packFiles({ "manifest.yaml": manifestOf("sound", "1.0.0"), "index.html": "<p>sound" });
   const body = Buffer.concat([Buffer.from(filePart("a.tgz", "\0").split("\0")[0] ?? ""), archive, Buffer.from(`\r\n${end}`)]);
 

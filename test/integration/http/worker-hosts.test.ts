@@ -146,7 +146,7 @@ describe("a host name that belongs to no worker", () => {
 });
 
 describe("the hosts of a worker", () => {
-  test("are applied before the call that adds, changes or removes a host returns", async () => {
+  test("are in effect before the daemon responds to a call that changes a host", async () => {
     const host = "new.test";
     await client.hosts.add({ params: { host }, body: { worker: "shop" } });
     expect(await appAt(host)).toBe("shop 1");
@@ -183,7 +183,7 @@ describe("the hosts of a worker", () => {
     await team.hosts.remove({ params: { host: "a.team.test" } });
   });
 
-  test("are listed as requested when only the manifest names them", async () => {
+  test("are listed as requested when the manifest names a host that no client added", async () => {
     await upload("wishes", app("wishes"), { manifest: "hosts: [Wish.test]\n" });
     expect((await client.hosts.list()).requested).toEqual([{ host: "wish.test", worker: "wishes" }]);
     expect((await ask("wish.test", { path: "/wishes/" })).status).toBe(200);

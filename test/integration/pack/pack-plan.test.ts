@@ -186,7 +186,7 @@ describe("the file list of a package archive", () => {
   });
 });
 
-test("contains each excluded file with the rule that excludes it", async () => {
+test("the pack plan contains each excluded file with the rule that excludes the file", async () => {
   const plan = await planPack(
     await folderOf({ "manifest.yaml": manifest, "index.js": "", ".env": "", ".runtimeignore": "# notes\n*.map\n", "a.map": "" }),
   );
@@ -197,7 +197,7 @@ test("contains each excluded file with the rule that excludes it", async () => {
   ]);
 });
 
-test("includes links to files within the folder, and excludes other links", async () => {
+test("the pack plan includes links to files within the folder, and no other links", async () => {
   const folder = await folderOf({
     "manifest.yaml": manifest,
     "index.js": "",
@@ -226,7 +226,7 @@ test("includes links to files within the folder, and excludes other links", asyn
   });
 });
 
-test("contains each file once when a link points to a parent folder", async () => {
+test("the pack plan contains each file once when a link points to a parent folder", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "a/b/c.js": "" });
   await symlink("../..", path.join(folder, "a/b/up"));
   await symlink("..", path.join(folder, "a/b/parent"));
@@ -235,7 +235,7 @@ test("contains each file once when a link points to a parent folder", async () =
   expect(plan.links.map((link) => link.path)).toEqual(["a/b/parent", "a/b/up"]);
 });
 
-test("causes an error for FIFOs, sockets or bad names, except in .runtimeignore", async () => {
+test("packing fails for FIFOs, sockets and invalid names outside of .runtimeignore", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "back\\slash.js": "" });
   execFileSync("mkfifo", [path.join(folder, "pipe")]);
   const server = createServer().listen(path.join(folder, "socket"));

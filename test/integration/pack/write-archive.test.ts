@@ -24,7 +24,7 @@ async function appFolder(more: Readonly<Record<string, string | Uint8Array>> = {
   return folder;
 }
 
-test("creates equal archives from folders that differ only in times and file modes", async () => {
+test("two archives are equal when their folders differ only in times and file modes", async () => {
   const folder = await appFolder({ "large.bin": Buffer.alloc(3_000_000, "large") });
   const first = await pack(folder, `${folder}-1.tgz`);
   await utimes(path.join(folder, "index.js"), 1, 2);
@@ -36,7 +36,7 @@ test("creates equal archives from folders that differ only in times and file mod
   expect((await pack(folder, `${folder}-3.tgz`)).sha256).not.toBe(first.sha256);
 });
 
-test("creates an archive that tar can read, with sorted entries, one owner and time", async () => {
+test("tar can read an archive, whose entries are sorted and have one owner and time", async () => {
   const folder = await appFolder();
   const archive = await pack(folder, `${folder}.tgz`);
   expect((await stat(`${folder}.tgz`)).size).toBe(archive.sizeBytes);
@@ -54,7 +54,7 @@ test("creates an archive that tar can read, with sorted entries, one owner and t
   expect(await treeDigest(unpacked)).toBe(await treeDigest(folder));
 });
 
-test("writes neither a time nor an operating system into the gzip header", async () => {
+test("the gzip header of an archive contains neither a time nor an operating system", async () => {
   const folder = await appFolder();
   await pack(folder, `${folder}.tgz`);
   const bytes = await readFile(`${folder}.tgz`);
@@ -66,7 +66,7 @@ test.each([
   ["in a small file", `const key = "${key}";`],
   ["at the end of a large file", `${" ".repeat(2_000_000)}${key}`],
   ["across two chunks of a large file", `${" ".repeat(64 * 1024 - 20)}${key}${" ".repeat(2_000_000)}`],
-])("rejects a file with an API key, and omits the key from the error (position: %s)", async (_, text) => {
+])("packing fails for a file with an API key, without the key in the error (at %s)", async (_, text) => {
   const folder = await appFolder({ "src/config.js": text });
   const error: unknown = await pack(folder, `${folder}.tgz`).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CommandError);
@@ -75,7 +75,7 @@ test.each([
   expect((error as Error).message).not.toContain(key);
 });
 
-test("accepts a file that contains only the public prefix of an API key", async () => {
+test("packing succeeds for a file that contains only the public prefix of an API key", async () => {
   const folder = await appFolder({ "notes.md": "the key rtk_V5gNhTQO ends in May" });
   await expect(pack(folder, `${folder}.tgz`)).resolves.toMatchObject({ sizeBytes: expect.any(Number) as number });
 });

@@ -208,7 +208,7 @@ test("one complete version remains after 20 concurrent installs of that version"
   await expect.poll(() => entriesOf(fixture.uploads), { timeout: 20_000 }).toEqual(["app"]);
 });
 
-test("installs and deletes different workers of one scope concurrently", async () => {
+test("different workers of one scope can be installed and deleted concurrently", async () => {
   const names = Array.from({ length: 8 }, (_, index) => `@team/app-${index}`);
   await Promise.all(names.map((name) => fixture.install(named(name))));
   const again = names.map(async (name, index) => {
@@ -221,7 +221,7 @@ test("installs and deletes different workers of one scope concurrently", async (
   await expect.poll(() => entriesOf(fixture.uploads)).toEqual([]);
 });
 
-test("responds with INSUFFICIENT_STORAGE on a full disk and deletes all new files", async () => {
+test("an install on a full disk fails with INSUFFICIENT_STORAGE and leaves no file", async () => {
   const script = path.join(import.meta.dirname, "full-disk-subject.mjs");
   const content = Buffer.from(Array.from({ length: 3_000_000 }, () => Math.floor(Math.random() * 256)));
   const big = path.join(fixture.root, "big.tgz");
@@ -236,7 +236,7 @@ test("responds with INSUFFICIENT_STORAGE on a full disk and deletes all new file
   expect(report).toEqual({ code: "INSUFFICIENT_STORAGE", mark: "old", entries: ["app"], removedAfterwards: true });
 });
 
-test("keeps installed files unchanged when the package service restarts", async () => {
+test("a restart of the package service leaves installed files unchanged", async () => {
   await fixture.install(app("1.0.0", "kept"));
   const before = await treeDigest(fixture.uploads);
   await fixture.reopen();

@@ -69,7 +69,7 @@ test("enabling a built-in plugin creates an override file, which disabling delet
   await onlyFolders();
 });
 
-test("keeps the settings in an override when the plugin is disabled", async () => {
+test("an override keeps its settings when an operator disables the plugin", async () => {
   await fixture.install({ "manifest.yaml": "name: gateway\nenabled: true\ncors: all\n" });
 
   await fixture.packages.setEnabled("gateway", false);
@@ -83,7 +83,7 @@ test.for([
   ["an index module", { "index.js": "1" }],
   ["a module that its manifest names", { "lib/a.js": "1", "manifest.yaml": "name: gateway\npluginEntry: lib/a.js\n" }],
   ["an entrypoint", { "index.html": "1", "manifest.yaml": "name: gateway\nentrypoint: index.html\n" }],
-] as const)("rejects an upload of code for a built-in plugin (the package contains %s)", async ([, files]) => {
+] as const)("an upload of code for a built-in plugin is rejected (the package contains %s)", async ([, files]) => {
   const packed = { "manifest.yaml": "name: gateway\n", ...files };
   await expect(fixture.install(packed)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   await writeFiles(inUploads("gateway"), packed);
@@ -93,14 +93,14 @@ test.for([
   await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
 });
 
-test("rejects an override that consists only of a package.json", async () => {
+test("an override that consists only of a package.json is rejected", async () => {
   const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
   await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   expect(entriesOf(fixture.uploads)).toEqual([]);
 });
 
 test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])(
-  "rejects an override with the invalid setting %s",
+  "an override with the invalid setting %s is rejected",
   async (line) => {
     await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
@@ -109,14 +109,14 @@ test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])(
   },
 );
 
-test("lists a built-in plugin with a problem when its override has invalid YAML", async () => {
+test("a built-in plugin is listed with a problem when its override has invalid YAML", async () => {
   await writeFiles(fixture.uploads, { "gateway/manifest.yaml": "name: [" });
   expect(found("gateway")).toMatchObject({ source: "built-in", removable: true, problem: expect.stringContaining("YAML") as string });
   await fixture.packages.remove("gateway");
   expect(found("gateway")).toMatchObject({ source: "built-in" });
 });
 
-test("accepts overrides of built-in plugins that are stored in a hidden folder", async () => {
+test("overrides are accepted for built-in plugins that are stored in a hidden folder", async () => {
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "tool/manifest.yaml": "name: tool\n", "tool/index.mjs": "1" });
   Object.assign(fixture.options, { directories: [fixture.uploads, image] });

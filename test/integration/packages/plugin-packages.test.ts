@@ -201,7 +201,7 @@ describe("the deletion of a plugin", () => {
   });
 });
 
-test("completes a change of plugin files when the daemon starts after a crash", async () => {
+test("a change of plugin files is completed when the daemon starts after a crash", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
     ".staging/one/content/package/manifest.yaml": "name: guard\nversion: 2.0.0\n",

@@ -158,7 +158,7 @@ describe("changes that a user makes to files in the package directory", () => {
   });
 });
 
-test("scans 2,000 workers in less than 40 s, and again in less than 2 s", { timeout: 120_000 }, async () => {
+test("the catalog scans 2,000 workers in less than 40 s, and again in less than 2 s", { timeout: 120_000 }, async () => {
   const files = Array.from({ length: 2_000 }, (_, index) => [
     `worker-${index}/1.0.0/manifest.yaml`,
     `name: worker-${index}\nversion: 1.0.0\n`,
@@ -190,7 +190,7 @@ test("scans 2,000 workers in less than 40 s, and again in less than 2 s", { time
   expect(resolveMs).toBeLessThan(1_000);
 });
 
-test("finds a worker only by a name that equals its installed name", async () => {
+test("the catalog finds a worker only by a name that equals the installed name", async () => {
   await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\nenv: { A: 1 }\n" });
   await fixture.reopen();
   const worker = fixture.packages.resolve("app", undefined);

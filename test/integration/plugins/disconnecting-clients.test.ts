@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("logs no plugin error when a client disconnects while it sends a request body", async () => {
+test("a client that disconnects while it sends a request body causes no plugin error", async () => {
   const failed: string[] = [];
   const read = async (request: Request, by: string) => {
     await request

@@ -24,7 +24,7 @@ const greedy = {
 };
 
 test.each(["/cpanel/", "/cpanel/?x=1", "/cpanel@1.0.0/", "/app/../cpanel/", "/app/%2e%2e/cpanel/"])(
-  "serves the panel path %s without calling plugin hooks",
+  "the daemon serves the panel path %s without calling plugin hooks",
   async (path) => {
     server.use(greedy);
     expect((await send({ path })).text).toBe("the panel");
@@ -33,14 +33,14 @@ test.each(["/cpanel/", "/cpanel/?x=1", "/cpanel@1.0.0/", "/app/../cpanel/", "/ap
 );
 
 test.each(["/app/..%2fcpanel/", "/app/cpanel/", "/cpanels/", "//cpanel/", "/%63panel/"])(
-  "calls plugin hooks for the path %s, which is similar to the panel path",
+  "the daemon calls plugin hooks for the path %s, which is not a panel path",
   async (path) => {
     server.use({ onRequest: () => new Response("guarded", { status: 401 }) });
     expect((await send({ path })).text).toBe("guarded");
   },
 );
 
-test("responds with 404 when a plugin hook changes a path to a path of the panel", async () => {
+test("the daemon responds with 404 when a plugin hook changes a path to a panel path", async () => {
   server.use({ onRequest: (request) => new Request(new URL("/cpanel/", request.url), request) });
   expect((await send({ path: "/app/" })).status).toBe(404);
 });

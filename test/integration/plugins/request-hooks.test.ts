@@ -132,7 +132,7 @@ describe("an onRequest hook", () => {
     expect(answer.headers).toMatchObject({ "x-added": "1", "x-forwarded-for": "10.0.0.1, 127.0.0.1" });
   });
 
-  test("can read the body of a cloned Request; the worker still receives the whole body", async () => {
+  test("can read the body of a cloned Request, and the worker receives the whole body", async () => {
     const bodies: number[] = [];
     server.use({ onRequest: async (request) => void bodies.push((await request.clone().text()).length) });
     expect(await seen("/app/a", { method: "POST", body: "x".repeat(500_000) })).toMatchObject({ length: 500_000 });

@@ -88,7 +88,7 @@ describe("an onResponse hook", () => {
     expect(seen).toEqual([200, "1", ["a=1"], "app", "/app/", 404, null, [], undefined, "/nobody/"]);
   });
 
-  test("can change headers in a new Response or in place; Content-Length remains correct", async () => {
+  test("can change headers in place or in a new Response with a correct Content-Length", async () => {
     for (const onResponse of [
       withHeader,
       (response: Response) => response.headers.set("x-added", "1"),

@@ -71,7 +71,7 @@ describe("the encryption key of secrets", () => {
     expect(await readdir(directory)).not.toContain("secrets.key");
   });
 
-  test("is never created with a primary; RUNTIME_SECRETS_KEY_FILE must exist", async () => {
+  test("is never created with a primary, which requires RUNTIME_SECRETS_KEY_FILE", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory, hasPrimary: true }, async (store) => {
       await expect(store.set(secret("A", "1"))).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE" });
@@ -92,7 +92,7 @@ describe("the encryption key of secrets", () => {
     },
   );
 
-  test("makes old secrets unreadable when lost; with a primary, it prevents the start", async () => {
+  test("causes unreadable secrets when it is lost, or a failed start with a primary", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));
@@ -108,7 +108,7 @@ describe("the encryption key of secrets", () => {
 });
 
 describe("a rotation of the encryption key", () => {
-  test("uses the first key in the operator's file, after which the old key is not needed", async () => {
+  test("uses the first key in the operator's file, and makes the old key unnecessary", async () => {
     const directory = await temporaryDirectory();
     const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
     const [first, second] = [keyLine(), keyLine()];
@@ -208,7 +208,7 @@ describe("the limits for secrets of a namespace and its workers", () => {
   });
 });
 
-test("restores the old secret when an upload fails, unless another client changed it", async () => {
+test("a failed upload restores the old secret unless another client changed the secret", async () => {
   const directory = await temporaryDirectory();
   await withStore({ directory }, async (store, changed) => {
     await store.set(secret("A", "old"));

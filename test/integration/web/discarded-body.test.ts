@@ -19,7 +19,7 @@ async function pour(socket: Socket, forMs: number): Promise<void> {
   }
 }
 
-test("reads an endless request body at a limited rate when the handler ignores it", async () => {
+test("an endless request body that the handler ignores is read at a limited rate", async () => {
   let taken: Socket | undefined;
   const url = await openHttpServer((request, response) => {
     taken = request.socket;
@@ -38,7 +38,7 @@ test("reads an endless request body at a limited rate when the handler ignores i
   expect(taken!.bytesRead).toBeLessThan(bursts * (burstBytes + readBytes));
 });
 
-test("responds to the next request after a request with an ignored body", async () => {
+test("a request is served after a request whose body the handler ignored", async () => {
   const asked: string[] = [];
   const url = await openHttpServer((request, response) => {
     asked.push(request.method!);

@@ -15,7 +15,7 @@ async function runOnce(runs: CronRuns, worker: string, at: number, job = "GET /j
   end(ok);
 }
 
-test("rewrites a large file with the newest 50 runs of each job, mode 0600", async () => {
+test("CronRuns rewrites a large file with the newest 50 runs of each job and mode 0600", async () => {
   const file = path.join(await temporaryDirectory(), "cron-runs.jsonl");
   const runs = await CronRuns.open({ file, log });
   for (let at = 0; at < 5000; at += 1) await runOnce(runs, at % 2 === 0 ? "one" : "other", at);
@@ -31,7 +31,7 @@ test("rewrites a large file with the newest 50 runs of each job, mode 0600", asy
   }
 });
 
-test("skips lines that are no runs, and keeps fields of a later version harmless", async () => {
+test("CronRuns skips lines that are not runs, and accepts fields of a later version", async () => {
   const file = path.join(await temporaryDirectory(), "cron-runs.jsonl");
   const run = { at: 7, trigger: "schedule", durationMs: 1, status: 200, outcome: "ok", slot: "later" };
   const lines = [{ worker: "app", job: "GET /job", id: 3, run }, { worker: "app" }, { worker: "app", job: "GET /job", id: "4", run }];
@@ -43,7 +43,7 @@ test("skips lines that are no runs, and keeps fields of a later version harmless
   expect(runs.historyOf("app", "GET /job").runs.map(({ at }) => at)).toEqual([8, 7]);
 });
 
-test("runs jobs while the file cannot be written, and writes later runs", async () => {
+test("CronRuns keeps runs in memory while it cannot write the file, then writes again", async () => {
   const directory = path.join(await temporaryDirectory(), "state");
   const file = path.join(directory, "cron-runs.jsonl");
   const runs = await CronRuns.open({ file, log });
@@ -58,7 +58,7 @@ test("runs jobs while the file cannot be written, and writes later runs", async 
   expect((await CronRuns.open({ file, log })).historyOf("app", "GET /job").runs.map(({ at }) => at)).toEqual([2]);
 });
 
-test("keeps the runs of 20 jobs that the active version does not declare", async () => {
+test("CronRuns keeps the runs of at most 20 jobs that the active version lacks", async () => {
   const file = path.join(await temporaryDirectory(), "cron-runs.jsonl");
   const runs = await CronRuns.open({ file, log });
   for (let index = 0; index < 30; index += 1) await runOnce(runs, "app", index, `GET /${index}`);
@@ -69,7 +69,7 @@ test("keeps the runs of 20 jobs that the active version does not declare", async
   expect(kept).toEqual([1, ...Array<number>(9).fill(0), ...Array<number>(20).fill(1)]);
 });
 
-test("discards the runs of workers that are not installed at the start", async () => {
+test("CronRuns discards the runs of workers that are not installed", async () => {
   const file = path.join(await temporaryDirectory(), "cron-runs.jsonl");
   const runs = await CronRuns.open({ file, log });
   for (const worker of ["kept", "gone"]) await runOnce(runs, worker, 1);

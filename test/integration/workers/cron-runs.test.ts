@@ -80,7 +80,7 @@ describe("a cron job", () => {
     expect(await jobsOf("unknown")).toEqual([]);
   });
 
-  test("keeps each scheduled run, newest first", async () => {
+  test("is listed with its runs, newest first, each with time, status and version", async () => {
     await install("ticking", [[everySecond, "/job"]]);
 
     const okRuns = async () => ((await jobOf("ticking")).runs ?? []).filter(({ outcome }) => outcome === "ok");
@@ -109,7 +109,7 @@ describe("a cron job", () => {
     expect((await jobOf("failing")).lastRun).toMatchObject({ outcome: "failed", status, error, trigger: "manual" });
   });
 
-  test("keeps at most 50 runs", async () => {
+  test("is listed with at most 50 runs", async () => {
     await install("frequent", [[never, "/job"]]);
 
     for (let count = 0; count < 52; count += 1) await run("frequent");
@@ -117,7 +117,7 @@ describe("a cron job", () => {
     expect((await jobOf("frequent")).runs).toHaveLength(50);
   });
 
-  test("is skipped once while a run continues, and the run stays the last one", async () => {
+  test("is listed with one skipped run while a long run continues", async () => {
     await install("slow", [[everySecond, "/held"]]);
     await expect.poll(async () => (await jobOf("slow")).runs, { timeout: 10_000 }).toHaveLength(1);
 
@@ -131,7 +131,7 @@ describe("a cron job", () => {
 });
 
 describe("a manual run of a cron job", () => {
-  test("is rejected with 409 while another run continues, and starts no second run", async () => {
+  test("is rejected with CRON_JOB_RUNNING while another run of the job continues", async () => {
     await install("twice", [[never, "/held"]]);
     const first = run("twice");
     await expect.poll(async () => (await jobOf("twice")).isRunning).toBe(true);
@@ -144,7 +144,7 @@ describe("a manual run of a cron job", () => {
     expect((await jobOf("twice")).runs).toHaveLength(1);
   });
 
-  test("runs exactly once when two calls arrive at once", async () => {
+  test("starts exactly once when two calls arrive at the same time", async () => {
     await install("raced", [[never, "/job"]]);
 
     const codes = await Promise.all([codeOf(run("raced")), codeOf(run("raced"))]);
@@ -153,7 +153,7 @@ describe("a manual run of a cron job", () => {
     expect((await jobOf("raced")).runs).toHaveLength(1);
   });
 
-  test("is an event and an audit entry with worker and index", async () => {
+  test("causes an audit entry with the worker and the index of the job", async () => {
     await install("audited", [[never, "/job"]]);
 
     await run("audited");
@@ -170,7 +170,7 @@ describe("a manual run of a cron job", () => {
 });
 
 describe("the runs of a cron job", () => {
-  test.each(["stop", "kill"] as const)("survive a restart of the daemon after %s", async (end) => {
+  test.each(["stop", "kill"] as const)("are still listed after a restart of the daemon (end of the daemon: %s)", async (end) => {
     await install(`kept-${end}`, [[never, "/job"]]);
     await run(`kept-${end}`);
     const { runs } = await jobOf(`kept-${end}`);
@@ -181,7 +181,7 @@ describe("the runs of a cron job", () => {
     expect((await jobOf(`kept-${end}`)).runs).toEqual(runs);
   });
 
-  test("contain a failed run when the daemon was killed during the run", async () => {
+  test("contain a failed run when the daemon is killed during the run", async () => {
     await install("interrupted", [[never, "/hangs"]]);
     const began = nowSeconds();
     const call = codeOf(run("interrupted")).catch(() => undefined);
@@ -211,7 +211,7 @@ describe("the runs of a cron job", () => {
     expect((await jobOf("torn")).runs?.slice(1)).toEqual(runs);
   });
 
-  test("stay when a new version changes the schedule and the position of the job", async () => {
+  test("remain when a new version changes the schedule and the position of the job", async () => {
     await install("changed", [[never, "/job"]]);
     await run("changed");
     const { runs, nextRun } = await jobOf("changed");
@@ -234,7 +234,7 @@ describe("the runs of a cron job", () => {
   test.each([
     ["before", "/job"],
     ["after", "/late"],
-  ])("vanish with the worker when the run ends %s its deletion", async (order, endpoint) => {
+  ])("are deleted with the worker, even if a run ends %s the deletion", async (order, endpoint) => {
     const name = `deleted-${order}`;
     await install(name, [[never, endpoint]]);
     const ended = run(name);

@@ -27,13 +27,13 @@ const logOf = async ({ url, rootKey }: TestDaemon, name = "job") =>
   (await fetch(`${url}/api/workers/_/${name}/logs`, { headers: { "x-api-key": rootKey } })).text();
 const callsIn = (log: string) => log.split(called).length - 1;
 
-test("runs a cron job on a daemon that has received no request", async () => {
+test("a cron job runs on a daemon that has received no request", async () => {
   const daemon = await startQuiet("");
   await expect.poll(() => logOf(daemon)).toContain(called);
   expect(await logOf(daemon)).not.toContain("returned status 4");
 });
 
-test("runs a cron job again after the idle isolate was stopped for another worker", async () => {
+test("a cron job runs again after its idle isolate was stopped for another worker", async () => {
   const daemon = await startQuiet("idleTimeout: 1s\nttl: 2s\n", { RUNTIME_POOL_SIZE: "1" });
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(0);
   const file = uploadOf("other.tgz", await packFiles({ "manifest.yaml": "name: other\n", "index.js": app }));
@@ -44,7 +44,7 @@ test("runs a cron job again after the idle isolate was stopped for another worke
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(before);
 });
 
-test("runs a cron job after a restart of the worker and of the daemon", async () => {
+test("a cron job runs after a restart of the worker and of the daemon", async () => {
   const daemon = await startQuiet("");
   await expect.poll(() => logOf(daemon)).toContain(called);
   await connect(daemon.url, daemon.rootKey).workers.restart({ params: { scope: "_", name: "job", version: "1.0.0" } });
@@ -56,12 +56,12 @@ test("runs a cron job after a restart of the worker and of the daemon", async ()
   await expect.poll(() => logOf(again)).toContain(called);
 });
 
-test("runs a cron job repeatedly when the worker has ttl: 0", async () => {
+test("a cron job runs repeatedly when the worker has ttl: 0", async () => {
   const daemon = await startQuiet("ttl: 0\n");
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(1);
 });
 
-test("stops the cron jobs of a disabled version and logs the stop", async () => {
+test("the cron jobs of a disabled version stop, and the log contains the stop", async () => {
   const daemon = await startQuiet("");
   const { workers } = connect(daemon.url, daemon.rootKey);
   const params = { scope: "_", name: "job", version: "1.0.0" };

@@ -42,7 +42,7 @@ describe("a cron job", () => {
     expect(await seen("ticking")).toMatchObject({ method: "PUT", target: "/tick?a=1", cron: "* * * * * *", cronOfThis: null });
   });
 
-  test("has an x-cron header, which the daemon removes from requests of clients", async () => {
+  test("sends the header x-cron, which the daemon removes from requests of clients", async () => {
     const response = await fetch(`${daemon.url}/ticking/seen`, { headers: { "X-Cron": "forged" } });
     expect(await response.json()).toMatchObject({ cronOfThis: null });
   });
@@ -66,7 +66,7 @@ describe("a cron job", () => {
   });
 });
 
-test("rejects an upload with an invalid cron schedule, and names the manifest field", async () => {
+test("an upload with an invalid cron schedule fails with the name of the field", async () => {
   const refused = await upload(`name: wrong\n${everySecond("/fine")}  - schedule: "61 * * * *"\n    endpoint: /x\n`);
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({
@@ -76,12 +76,12 @@ test("rejects an upload with an invalid cron schedule, and names the manifest fi
 });
 
 test.each([["* * * *"], ["2030-01-01T00:00:00"], ["0 0 30 2 *"], ["@sometimes"], [""], ["a b c d e"]])(
-  "rejects the cron schedule %j",
+  "the cron schedule %j is rejected",
   (schedule) => {
     expect(cronRefusal({ cron: [{ schedule, endpoint: "/", method: "POST" }] })).toContain("cron.0.schedule");
   },
 );
 
-test.each([["*/5 * * * *"], ["0 0 * * MON"], ["30 0 0 1 * *"], ["@daily"]])("accepts the cron schedule %j", (schedule) => {
+test.each([["*/5 * * * *"], ["0 0 * * MON"], ["30 0 0 1 * *"], ["@daily"]])("the cron schedule %j is accepted", (schedule) => {
   expect(cronRefusal({ cron: [{ schedule, endpoint: "/", method: "POST" }] })).toBeUndefined();
 });

@@ -88,7 +88,7 @@ describe("the list of isolates", () => {
     expect(await listOf("site")).toEqual([]);
   });
 
-  test("contains a starting isolate, which ends after its start when it is stopped", async () => {
+  test("contains a starting isolate, which a client can stop before it serves requests", async () => {
     await install("starting", { "index.js": slowStart });
     const response = get("starting/");
     await expect.poll(() => listOf("starting"), { timeout: 5000 }).toMatchObject([{ state: "starting", requests: 0 }]);
@@ -143,7 +143,7 @@ describe("stopping an isolate", () => {
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
   });
 
-  test("succeeds for both of two calls at once, and ends one process", async () => {
+  test("succeeds for each of two simultaneous calls, and ends one process", async () => {
     await install("twice");
     const held = get("twice/held");
     await expect.poll(() => listOf("twice")).toMatchObject([{ inFlight: 1 }]);
@@ -157,7 +157,7 @@ describe("stopping an isolate", () => {
     expect(await codeOf(stop(pid))).toBe("ISOLATE_NOT_FOUND");
   });
 
-  test("is rejected for processes outside of the namespace or of the daemon, which continue", async () => {
+  test("is rejected for processes that are not isolates of the key's namespaces", async () => {
     await install("@other/kept");
     await get("@other/kept/");
     const { pid } = await only("@other/kept");
@@ -170,7 +170,7 @@ describe("stopping an isolate", () => {
     expect(await only("@other/kept")).toMatchObject({ pid, state: "running" });
   });
 
-  test("is an event and an audit entry with worker, version and process", async () => {
+  test("causes an audit entry with worker, version and process", async () => {
     await install("@team/audited");
     await get("@team/audited/");
     const { pid } = await only("@team/audited");

@@ -55,7 +55,7 @@ describe("the isolate of a worker", () => {
     expect(await attempt("threads", "exec")).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("shares one process limit with the worker's other isolates (child-process)", async () => {
+  test.runIf(process.getuid?.() === 0)("shares one limit for child processes with the worker's other isolates", async () => {
     await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
   });
@@ -137,7 +137,7 @@ describe("a manifest permission that the operator does not allow", () => {
 });
 
 test.each([["fs-read:relative"], ["fs-read:/a/../b"], ["fs-read:/a,/b"], ["fs-write:/*"], ["root"], ["network"], [""]])(
-  "rejects the manifest permission %j",
+  "the manifest permission %j is rejected",
   (permission) => {
     const parsed = WorkerManifest.safeParse({ permissions: [permission] });
     expect(parsed.error?.issues[0]?.message).toContain("child-process");

@@ -186,7 +186,7 @@ describe("the request that a worker receives", () => {
   });
 });
 
-test("sends the response without waiting for work that the worker does afterwards", async () => {
+test("the daemon sends the response while the worker continues with other work", async () => {
   await (await server.fetch("/answers/busy-afterwards")).text();
   const answeredMs = Date.now();
   const busyUntilMs = Number(await (await server.fetch("/answers/busy-until")).text());

@@ -151,7 +151,7 @@ describe("other files of a site with injectBase: rewrite", () => {
 describe("a rewritten script", () => {
   const padding = `/*${"p".repeat(300_000)}*/`;
 
-  test("has its own length, ETag, range and compression, whatever the size of the file", async () => {
+  test("has the correct length, ETag, ranges and compression for each size of the file", async () => {
     for (const rest of ["", `/*${"p".repeat(2000)}*/`, padding]) {
       const name = await addSite({ "app.js": `x="/favicon.svg"${rest}` });
       const expected = `x="/${name}/favicon.svg"${rest}`;
@@ -170,7 +170,7 @@ describe("a rewritten script", () => {
     }
   });
 
-  test("has the base path and the ETag of each URL of the version", async () => {
+  test("contains the base path of the requested URL, and has an ETag for each base path", async () => {
     const name = "versioned";
     const files = { ...assets, "app.js": 'x="/favicon.svg"' };
     await server.add(name, { files, version: "1.0.0", manifest: { injectBase: "rewrite" } });
@@ -183,14 +183,14 @@ describe("a rewritten script", () => {
     expect(etags.size).toBe(2);
   });
 
-  test("changes with its file", async () => {
+  test("contains the new content after its file has changed", async () => {
     const version = await server.add("edited", { files: { ...assets, "app.js": 'x="/favicon.svg"' }, manifest: { injectBase: "rewrite" } });
     expect(await server.text("/edited/app.js")).toBe('x="/edited/favicon.svg"');
     await writeFile(path.join(version.folder, "app.js"), 'y="/assets/a.png"');
     await expect.poll(() => server.text("/edited/app.js")).toBe('y="/edited/assets/a.png"');
   });
 
-  test("is the file itself at a host name of the worker", async () => {
+  test("is sent unchanged at a host name of the worker", async () => {
     const name = await addSite({ "app.js": 'x="/favicon.svg"' });
     const atHost = createServer((incoming, response) => {
       server.engine.handle({ request: incoming, response, requestId: "host", hostTarget: { name, range: undefined } });

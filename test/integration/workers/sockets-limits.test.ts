@@ -50,7 +50,7 @@ describe("the close code of a worker's WebSocket", () => {
   });
 });
 
-test("closes only the WebSocket of a client that sends invalid frames", async () => {
+test("invalid frames of a client close only the WebSocket of this client", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(handshake("/echo"));
   await once(socket, "data");
@@ -90,7 +90,7 @@ test("a worker detects the close of 200 WebSockets that clients close or termina
   await expect.poll(() => server.text("/app/peers")).toBe("0");
 });
 
-test("supports the unchanged function upgradeWebSocket of Hono", async () => {
+test("a worker can use the unchanged function upgradeWebSocket of Hono", async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: `import { Hono } from "hono";

@@ -32,7 +32,7 @@ function nicenessOf(pid: number): number[] {
   return [...new Set(found)];
 }
 
-test("runs a standby isolate's threads at low priority until the isolate is ready", async () => {
+test("the threads of a standby isolate have low priority until the isolate is ready", async () => {
   const { start, isolate, ready, niceness } = await begin();
   expect(niceness()).toEqual([yieldedNiceness]);
   ready();
@@ -40,13 +40,13 @@ test("runs a standby isolate's threads at low priority until the isolate is read
   expect(niceness()).toEqual([ownNiceness]);
 });
 
-test("restores normal priority when a request waits for the standby isolate", async () => {
+test("a standby isolate gets normal priority when a request waits for the isolate", async () => {
   const { start, niceness } = await begin();
   start.raisePriority();
   expect(niceness()).toEqual([ownNiceness]);
 });
 
-test("starts with normal priority when a request waits before the process exists", async () => {
+test("a standby isolate starts with normal priority when a request already waits", async () => {
   let spawned!: (isolate: IsolateProcess) => void;
   const start = new StandbyStart(() => new Promise((resolve) => (spawned = resolve)));
   start.raisePriority();

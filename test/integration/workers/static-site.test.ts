@@ -210,7 +210,7 @@ describe("conditional requests and range requests to a static site", () => {
 });
 
 describe("the manifest setting injectBase", () => {
-  test("adds the base path and the public variables to pages, escaped", async () => {
+  test("adds the base path and the public variables to pages in escaped form", async () => {
     await server.add("injected", {
       files: { "index.html": "<!doctype html><html><HEAD data-x='1'><title>$& é</title></HEAD></html>", "a.txt": "<head>" },
       manifest: { injectBase: true, env: { PUBLIC_TEXT: "</script><b>$&", SECRET: "hidden" } },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("imports text files and WebAssembly files in a TypeScript worker", async () => {
+test("a TypeScript worker can import text files and WebAssembly files", async () => {
   const files = {
     "src/index.ts":
       'import html from "../a.html"; import module from "./b.wasm";\n' +

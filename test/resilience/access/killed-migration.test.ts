@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("a migration keeps the old schema if killed before its commit, else the new one", async () => {
+test("a migration that is killed leaves either the old or the complete new schema", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");

@@ -22,7 +22,7 @@ async function connectTo(answer: RequestListener) {
   return connection;
 }
 
-test("keeps a connection open when the client has sent the whole rejected body", async () => {
+test("the daemon keeps the connection when a client sends the whole rejected body", async () => {
   const { socket, nextAnswer } = await connectTo((request, response) => {
     discardLeftoverBody(request, response);
     request.once("end", () => response.writeHead(403, { "Content-Length": 2 }).end("no"));
@@ -37,7 +37,7 @@ test("keeps a connection open when the client has sent the whole rejected body",
   expect(await nextAnswer()).toMatchObject({ status: 403 });
 });
 
-test("adds no event listeners to a connection when it rejects request bodies", async () => {
+test("the daemon adds no event listeners to a connection when it rejects bodies", async () => {
   let served: Socket | undefined;
   const { socket, nextAnswer } = await connectTo((request, response) => {
     served = request.socket;
@@ -58,7 +58,7 @@ test("adds no event listeners to a connection when it rejects request bodies", a
   expect(served!.listenerCount("close")).toBe(before);
 });
 
-test("closes the connection when the client does not complete a rejected body", async () => {
+test("the daemon closes the connection when a client does not complete a rejected body", async () => {
   const { socket, nextAnswer, closed } = await connectTo((request, response) => {
     discardLeftoverBody(request, response);
     response.writeHead(403, { "Content-Length": 2 }).end("no");

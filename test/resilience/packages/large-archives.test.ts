@@ -23,7 +23,7 @@ const archive = () =>
     { name: "last", content: "end" },
   );
 
-test("installs all files of a package archive of 6 MB", async () => {
+test("the daemon installs all files of a package archive of 6 MB", async () => {
   await fixture.install(archive());
   const installed = (name: string) => readFile(path.join(fixture.uploads, "app/1.0.0", name), "utf8");
   expect((await installed("a/large")) === content).toBe(true);
@@ -35,7 +35,7 @@ test.each([
   ["truncated", (bytes: Buffer) => bytes.subarray(0, -1000)],
   ["followed by other bytes", (bytes: Buffer) => Buffer.concat([bytes, Buffer.from("more")])],
   ["stored with a wrong checksum", (bytes: Buffer) => bytes.fill(0, bytes.length - 8, bytes.length - 4)],
-])("rejects an invalid archive of 6 MB and deletes all new files (archive %s)", async (_, spoil) => {
+])("the daemon rejects an invalid archive of 6 MB and deletes new files (archive %s)", async (_, spoil) => {
   await expect(fixture.install(spoil(archive()))).rejects.toMatchObject({ code: "INVALID_ARCHIVE" });
   expect(await fixture.packages.list()).toEqual([]);
   await expect.poll(() => existsSync(path.join(fixture.uploads, ".staging"))).toBe(false);

@@ -76,7 +76,7 @@ describe("a process that the spawner starts", () => {
     expect(existsSync(`/proc/${endless.pid}`)).toBe(false);
   });
 
-  test("causes an error when its program does not exist; other processes still start", async () => {
+  test("causes an error when its program does not exist, and other processes start", async () => {
     const open = readdirSync("/proc/self/fd").length;
     const spawns = Array.from({ length: 5 }, () =>
       spawnProcess({ file: "/no/such/program", args: [], workingDirectory: "/", descriptors: [1, 2] }),

@@ -9,7 +9,7 @@ import { startDaemon } from "../../support/start-daemon.js";
 
 const warning = "the metrics history could not be written to disk; free space in the state directory";
 
-test("the metrics history keeps its points while the disk is full, and writes them afterwards", async () => {
+test("the metrics history keeps points while the disk is full, and writes them later", async () => {
   const disk = await mountSmallDisk({ megabytes: 2, names: 100 });
   const harness = await openHistory(undefined, disk.folder);
   harness.request("shop", { count: 1 });
@@ -34,7 +34,7 @@ test("the metrics history keeps its points while the disk is full, and writes th
   expect(points.at(-1)).toEqual([503, 4]);
 });
 
-test("a daemon whose state directory is full serves requests, logs one warning and stops", async () => {
+test("a daemon with a full state directory serves, logs one warning and can stop", async () => {
   const disk = await mountSmallDisk({ megabytes: 8, names: 400 });
   const daemon = await startDaemon({ directory: disk.directory, launcher: disk.launcher });
   onTestFinished(daemon.kill);

@@ -45,7 +45,7 @@ test.each([
   "socket-unknown",
   "socket-close-unknown",
   "socket-twice",
-])("only the request to the sender fails when a worker sends the invalid frame %s", async (attack) => {
+])("a worker that sends the invalid frame %s does not affect other workers", async (attack) => {
   await server.add(`hostile-${attack}`, { fixture: "hostile-frames", manifest: { timeout: "3s" } });
   const outcome = await server.fetch(`/hostile-${attack}/${attack}`).then(
     async (response) => [response.status, await response.text().catch(() => "cut")],

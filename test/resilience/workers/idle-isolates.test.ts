@@ -30,7 +30,7 @@ const serveOnce = async (name: string, onServed?: () => Promise<void>) => {
   await server.engine.retire(folder, undefined);
 };
 
-test("calls the worker's function onIdle each time the isolate becomes idle", async () => {
+test("the isolate calls the worker's function onIdle each time it becomes idle", async () => {
   await serveOnce("again", async () => {
     await expect.poll(() => timesIdle("again")).toBe(1);
     expect(await server.text("/again/")).toBe("ok");
@@ -38,7 +38,7 @@ test("calls the worker's function onIdle each time the isolate becomes idle", as
   });
 });
 
-test("frees the memory of stopped isolates, with and without earlier onIdle calls", async () => {
+test("stopped isolates free their memory, with and without earlier onIdle calls", async () => {
   await serveOnce("first");
   const before = buffersMb();
   for (let count = 0; count < 8; count += 1) {

@@ -12,7 +12,7 @@ class Isolate {
   readonly sweep = () => false;
 }
 
-test("sends one liveness probe when an isolate does not respond to a WebSocket message", async () => {
+test("the daemon sends one liveness probe when a WebSocket message gets no response", async () => {
   const isolate = new Isolate();
   const watch = new MessageWatch(isolate);
   const sentMs = performance.now();
@@ -23,7 +23,7 @@ test("sends one liveness probe when an isolate does not respond to a WebSocket m
   expect(isolate.asked).toHaveLength(1);
 });
 
-test("sends no liveness probe when the daemon was blocked before it read a reply", async () => {
+test("the daemon sends no liveness probe when it was blocked before it read a reply", async () => {
   const isolate = new Isolate();
   const watch = new MessageWatch(isolate);
   watch.onMessage();

@@ -2,15 +2,15 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "nod
 import path from "node:path";
 import { encodeRecord, fileStart, readRecords, type HistoryRecord } from "./history-records.js";
 
-/** Size of the journal from which the history moves its rows to the files of the workers. */
+/** When the journal has this size, the history moves the rows of the journal to the files of the workers. */
 export const journalTargetBytes = 32 * 1024 * 1024;
-/** Maximum size of the journal, which it reaches only if the files of the workers cannot be written. */
+/** Maximum size of the journal. The journal reaches this size only if the daemon cannot write the files of the workers. */
 const journalMaximumBytes = 2 * journalTargetBytes;
 const ending = ".history";
 
 /**
- * Files of the metrics history: a journal with the newest rows of all workers, and one file per worker with older rows. All changes run one
- * after another. Nothing is synced: a power failure can lose the last minutes.
+ * Files of the metrics history: a journal with the newest rows of all workers, and one file per worker with older rows. Changes run one
+ * after another. The daemon does not sync the files, so a power failure can lose the last minutes.
  */
 export class HistoryFiles {
   readonly #directory: string;
@@ -20,7 +20,7 @@ export class HistoryFiles {
   #journalBytes = 0;
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  /** The first write creates the directory with mode 0700. */
+  /** Does not access the disk. The first write creates `directory` with mode 0700. */
   constructor(directory: string) {
     this.#directory = directory;
     this.#journal = path.join(directory, "journal");
@@ -32,7 +32,7 @@ export class HistoryFiles {
     return this.#journalBytes;
   }
 
-  /** Returns the records of the journal, oldest first. An incomplete record at the end is ignored, and removed by the next append. */
+  /** Returns the records of the journal, oldest first. Ignores an incomplete record at the end, which the next append removes. */
   async readJournal(): Promise<HistoryRecord[]> {
     const previous = readRecords(await readOrEmpty(this.#previousJournal));
     const current = readRecords(await readOrEmpty(this.#journal));
@@ -41,8 +41,8 @@ export class HistoryFiles {
   }
 
   /**
-   * Appends records to the journal in one write. Does nothing when the journal has its maximum size. Rejects with the error of the file
-   * system; the journal is then as before, or the next append removes the incomplete record.
+   * Appends records to the journal in one write. Does nothing if the journal would exceed its maximum size. If the write fails, rejects
+   * with the error of the file system. The next append then removes an incomplete record.
    */
   append(records: readonly HistoryRecord[]): Promise<void> {
     return this.#inOrder(async () => {
@@ -64,8 +64,8 @@ export class HistoryFiles {
   }
 
   /**
-   * Begins a new journal and keeps the previous one until `deletePreviousJournal`. Returns false and does nothing if a previous one exists,
-   * because a compaction did not end.
+   * Begins a new journal and keeps the previous journal until a call of `deletePreviousJournal`. If an interrupted compaction has left a
+   * previous journal, does nothing and returns false.
    */
   rotateJournal(): Promise<boolean> {
     return this.#inOrder(async () => {
@@ -80,12 +80,15 @@ export class HistoryFiles {
     return this.#inOrder(() => rm(this.#previousJournal, { force: true }));
   }
 
-  /** Returns the records of the file of a worker, or of the daemon if `name` is empty. A missing file has no records. */
+  /** Returns the records in the file of a worker, or of the daemon if `name` is empty. Returns no records if the file is missing. */
   async read(name: string): Promise<HistoryRecord[]> {
     return readRecords(await readOrEmpty(this.#fileOf(name))).records;
   }
 
-  /** Replaces the file of a worker, unless `isWanted` returns false when its turn has come. Readers see the old or the new file. */
+  /**
+   * Replaces the file of a worker after all earlier changes. Does nothing if `isWanted` then returns false. Readers see either the old or
+   * the new file.
+   */
   write(name: string, records: readonly HistoryRecord[], isWanted: () => boolean): Promise<void> {
     return this.#inOrder(async () => {
       if (!isWanted()) return;
@@ -101,7 +104,10 @@ export class HistoryFiles {
     return this.#inOrder(() => rm(this.#fileOf(name), { force: true }));
   }
 
-  /** Deletes the files of workers that were not written since `beforeMs` (Unix milliseconds) and that `isUsed` does not exclude. */
+  /**
+   * Deletes the file of each worker for which `isUsed` returns false, if the file was last written before `beforeMs` (Unix time in
+   * milliseconds).
+   */
   deleteOlder(beforeMs: number, isUsed: (name: string) => boolean): Promise<void> {
     return this.#inOrder(async () => {
       for (const fileName of await readdir(this.#workersDirectory).catch(() => [])) {
@@ -127,7 +133,7 @@ export class HistoryFiles {
   }
 }
 
-/** Returns the name of the worker of a file. Undefined for a file of another program. */
+/** Returns the name of the worker whose history a file contains. Returns undefined for a file that is not part of the history. */
 function workerOf(fileName: string): string | undefined {
   if (!fileName.endsWith(ending)) return undefined;
   try {
@@ -137,7 +143,10 @@ function workerOf(fileName: string): string | undefined {
   }
 }
 
-/** Returns no bytes for a missing file, and for one that cannot be read: the history then continues without its rows. */
+/**
+ * Returns the content of a file, or no bytes if the file is missing or unreadable. The history then continues without the rows of this
+ * file.
+ */
 function readOrEmpty(file: string): Promise<Buffer> {
   return readFile(file).catch(() => Buffer.alloc(0));
 }

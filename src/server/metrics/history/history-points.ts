@@ -4,23 +4,27 @@ import type { MetricRing } from "./metric-ring.js";
 import type { MetricRow } from "./metric-row.js";
 
 interface HistoryParts {
-  /** History of the daemon, whose rows show when the daemon ran. */
+  /** History of the daemon. The rows of the daemon show when the daemon was running. */
   readonly daemon: SeriesData;
-  /** Rows of 10 s of the daemon. */
+  /** Rows of the daemon, each for an interval of 10 s. */
   readonly tens: MetricRing;
-  /** Undefined for the history of the daemon. */
+  /** History of the worker. Undefined if the caller reads the history of the daemon. */
   readonly worker: SeriesData | undefined;
   readonly range: HistoryRange;
   readonly nowSeconds: number;
 }
 
-/** Returns the points and markers of a range. An interval in which the daemon ran and the worker was idle has a point with zeros. */
+/**
+ * Returns the points and markers of a range. If the daemon was running and the worker was idle in an interval, the point of this interval
+ * contains zeros.
+ */
 export function toHistory({ daemon, tens, worker, range, nowSeconds }: HistoryParts): MetricsHistory {
   const { seconds } = historyRanges[range];
   const stepSeconds = worker ? (Math.max(historyRanges[range].stepSeconds, 60) as 60 | 900) : historyRanges[range].stepSeconds;
   const ringOf = ({ minutes, quarterHours }: SeriesData): MetricRing => (stepSeconds === 900 ? quarterHours : minutes);
   const newest = nowSeconds / stepSeconds;
-  // A minute that a restart interrupted is shown before its end. 900 s are shown only when they are complete.
+  // Includes the current interval of 10 or 60 s, because a restart closes a minute before its end. Includes intervals of 900 s only after
+  // their end.
   const [from, to] = [Math.floor(newest - seconds / stepSeconds) + 1, stepSeconds === 900 ? newest : Math.ceil(newest)];
   const running = (stepSeconds === 10 ? tens : ringOf(daemon)).rows(from, to);
   const rows = worker ? withIdleRows(ringOf(worker), running, [from, to]) : running;
@@ -30,7 +34,10 @@ export function toHistory({ daemon, tens, worker, range, nowSeconds }: HistoryPa
   return { stepSeconds, points: toPoints(rows, stepSeconds), markers: markers.filter(({ at }) => at > since) };
 }
 
-/** Returns the rows of a worker, and a row of zeros for each other interval of the daemon since the worker's first row. */
+/**
+ * Returns the rows of a worker. After the worker's first row, adds a row of zeros for each interval in which the daemon was running and the
+ * worker has no row.
+ */
 function withIdleRows(ring: MetricRing, running: readonly MetricRow[], [from, to]: readonly [number, number]): MetricRow[] {
   const [first] = ring.rows();
   if (!first) return [];
@@ -56,7 +63,7 @@ function toPoints(rows: readonly MetricRow[], stepSeconds: number): MetricsHisto
   };
 }
 
-/** Rounds a number to three decimal places. It was stored in 4 bytes, so further digits have no meaning. */
+/** Rounds a value to three decimal places. A row stores the value as a float of 4 bytes, so further digits have no meaning. */
 function toThousandths(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

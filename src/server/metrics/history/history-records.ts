@@ -1,13 +1,16 @@
 import { crc32 } from "node:zlib";
 import type { HistoryMarker } from "../../../shared/contract/metrics-history.js";
 
-/** First bytes of each file. A file with other first bytes is ignored and replaced. */
+/** First bytes of each file of the history. The daemon ignores and replaces a file with other first bytes. */
 export const fileStart = Buffer.from("rthist01", "latin1");
 const headBytes = 8;
 const longestPayloadBytes = 16 * 1024 * 1024;
 const kinds = { rows: 1, markers: 2, removal: 3 } as const;
 
-/** Rows of a worker, or of the daemon if `name` is empty, with intervals of `stepSeconds`; `rows` are encoded by `MetricRing`. */
+/**
+ * Rows of a worker, or of the daemon if `name` is empty. Each row is for an interval of `stepSeconds`. `rows` contains bytes for
+ * `MetricRing.putEncoded`.
+ */
 interface RowsRecord {
   readonly kind: "rows";
   readonly name: string;
@@ -19,14 +22,14 @@ interface MarkersRecord {
   readonly name: string;
   readonly markers: readonly HistoryMarker[];
 }
-/** All earlier records of this worker are void. */
+/** Records the deletion of a worker. The daemon ignores all earlier records with the same name. */
 interface RemovalRecord {
   readonly kind: "removal";
   readonly name: string;
 }
 export type HistoryRecord = RowsRecord | MarkersRecord | RemovalRecord;
 
-/** Returns a record as bytes: length and CRC-32 of the payload, then the payload. */
+/** Returns a record as bytes. The length and the CRC-32 of the payload, 4 bytes each, precede the payload. */
 export function encodeRecord(record: HistoryRecord): Buffer {
   const payload = encodePayload(record);
   const head = Buffer.alloc(headBytes);
@@ -36,8 +39,8 @@ export function encodeRecord(record: HistoryRecord): Buffer {
 }
 
 /**
- * Returns the complete records of a file, and the length up to the end of the last one. Stops at the first record that is incomplete or has
- * another checksum, such as after a kill of the daemon. `soundBytes` is 0 for another format.
+ * Returns the records of a file up to the first incomplete or damaged record, which a kill of the daemon can leave. `soundBytes`: number of
+ * bytes before that record. For a file of another format, returns no records and 0 bytes.
  */
 export function readRecords(content: Buffer): { records: HistoryRecord[]; soundBytes: number } {
   const records: HistoryRecord[] = [];
@@ -69,7 +72,7 @@ function textPayload(kind: number, text: string): Buffer {
   return Buffer.concat([Buffer.of(kind), Buffer.from(text)]);
 }
 
-/** Returns undefined for a kind of a newer version. */
+/** Returns the record in a payload. Returns undefined for a kind of record that only a newer version of the daemon writes. */
 function readPayload(payload: Buffer): HistoryRecord | undefined {
   const kind = payload[0];
   if (kind === kinds.removal) return { kind: "removal", name: payload.toString("utf8", 1) };

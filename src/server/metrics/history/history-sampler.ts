@@ -4,14 +4,14 @@ import { CpuAccount, ProcessSampler, type ProcessSample } from "../process-stats
 import { latencyCountsBytes, type IntervalCounts, type Usage } from "./interval-counts.js";
 
 /**
- * Number of isolates whose memory and CPU time are read in each sample. Of more isolates, each sample reads one of `turns` parts, because a
- * read takes about 0.2 ms of the kernel.
+ * If there are more isolates than this number, each sample reads memory and CPU time of only one in `turns` isolates, because the kernel
+ * needs about 0.2 ms for each isolate.
  */
 const isolatesPerSample = 100;
 const turns = 6;
 
 interface MeterState {
-  /** Counts of durations at the previous sample. Created with the first request. */
+  /** Counts of request durations at the previous sample. Undefined before the first request, and while the worker has no series. */
   latency: Uint32Array | undefined;
   endedCount: number;
   failedCount: number;
@@ -19,7 +19,7 @@ interface MeterState {
   cpuSeconds: number;
 }
 
-/** Reads the meters of all worker versions, and adds the differences to the current intervals. */
+/** Reads the meters of all worker versions. Adds the differences from the previous sample to the current intervals. */
 export class HistorySampler {
   readonly #numbers: () => WorkerNumbers[];
   readonly #processes = new ProcessSampler();
@@ -32,7 +32,7 @@ export class HistorySampler {
     this.#numbers = numbers;
   }
 
-  /** Memory of the states in bytes. */
+  /** Memory in bytes of the stored counts of request durations. */
   get sizeBytes(): number {
     let count = 0;
     for (const { latency } of this.#states.values()) if (latency) count += 1;
@@ -40,8 +40,8 @@ export class HistorySampler {
   }
 
   /**
-   * Adds the activity since the previous sample to the intervals of each worker with activity, which `intervalsOf` returns. If `isRecorded`
-   * then returns false for a worker, does not count durations and frees the memory of their counts.
+   * For each worker with activity since the previous sample, adds this activity to the intervals that `intervalsOf` returns. If
+   * `isRecorded` returns false for a worker, frees its counts of request durations.
    */
   async sample(intervalsOf: (name: string) => readonly IntervalCounts[], isRecorded: (name: string) => boolean): Promise<void> {
     const samples = await this.#processes.sample(this.#pidsOfTurn());
@@ -65,7 +65,7 @@ export class HistorySampler {
     this.#memoryBytes = memoryBytes;
   }
 
-  /** Returns the usage of the daemon's own process since the previous call. */
+  /** Returns the memory of the daemon's process, and its CPU time since the previous call. */
   ownUsage(): Usage {
     const { user, system } = process.cpuUsage();
     const cpuSeconds = (user + system) / 1e6;
@@ -95,14 +95,17 @@ export class HistorySampler {
       total += bytes;
     }
     const cpuSeconds = state.cpu.update(pids, samples);
-    // The account can become lower, because of two samples the later one can be missing.
+    // Ignores a decrease of the total, because the CPU time of an interval cannot be negative.
     const added = Math.max(0, cpuSeconds - state.cpuSeconds);
     state.cpuSeconds = cpuSeconds;
     return { memoryBytes: total, cpuSeconds: added, isolates: pids.length };
   }
 }
 
-/** Counts the durations of new requests. Those before a worker was recorded again are unknown, because its counts were freed. */
+/**
+ * Adds the durations of new requests to the intervals. If the previous counts were freed, the durations of the new requests are unknown, so
+ * this call only stores the current counts.
+ */
 function addLatency(meter: WorkerMeter, state: MeterState, intervals: readonly IntervalCounts[]): void {
   const isKnown = state.latency !== undefined || state.endedCount === 0;
   state.latency ??= newLatencyCounts();

@@ -4,33 +4,36 @@ import type { HistoryRecord } from "./history-records.js";
 import { combineRows, type MetricRow } from "./metric-row.js";
 import { MetricRing } from "./metric-ring.js";
 
-/** Number of rows in each ring: 1 h with intervals of 10 s, 24 h with intervals of 60 s, 14 days with intervals of 900 s. */
+/**
+ * Maximum number of rows in each ring. `tens`: 1 h in intervals of 10 s. `minutes`: 24 h in intervals of 60 s. `quarterHours`: 14 days in
+ * intervals of 900 s.
+ */
 const capacity = { tens: 360, minutes: 1440, quarterHours: 1344 } as const;
 const minutesPerQuarterHour = 15;
 /** Maximum number of markers in the history of a worker or of the daemon. */
 const keptMarkers = 500;
-/** Estimated memory in bytes of a series without its rings and counts. */
+/** Estimated memory in bytes of a `HistorySeries` object without its rings and its counts of request durations. */
 const objectBytes = 1024;
 
-/** The complete history of a worker or of the daemon, from its file and from memory. */
+/** The complete history of a worker or of the daemon, combined from its file and from memory. */
 export interface SeriesData {
   readonly minutes: MetricRing;
   readonly quarterHours: MetricRing;
   readonly markers: readonly HistoryMarker[];
 }
 
-/** The newest part of the history of a worker or of the daemon, which is not completely in its file yet. */
+/** The newest rows and markers of a worker or of the daemon, in memory. The file of the history does not contain all of them yet. */
 export class HistorySeries {
   readonly name: string;
   readonly current = new IntervalCounts();
   readonly minutes = new MetricRing(capacity.minutes);
-  /** Rows of 10 s, only of the daemon. */
+  /** Rows of the daemon, each for an interval of 10 s. Empty for a worker. */
   readonly tens = new MetricRing(capacity.tens);
   markers: HistoryMarker[] = [];
-  /** True if the file does not contain all rows and markers. */
+  /** True if memory contains rows or markers that the file does not contain. */
   hasUnwritten = false;
 
-  /** An empty name is the daemon. */
+  /** Creates an empty series. An empty `name` stands for the daemon. */
   constructor(name: string) {
     this.name = name;
   }
@@ -44,14 +47,17 @@ export class HistorySeries {
     this.hasUnwritten = true;
   }
 
-  /** Adds a record of the journal. */
+  /** Adds the rows or markers of a record from the journal. */
   replay(record: HistoryRecord): void {
     this.hasUnwritten = true;
     if (record.kind === "markers") for (const marker of record.markers) this.addMarker(marker);
     if (record.kind === "rows") (record.stepSeconds === 10 ? this.tens : this.minutes).putEncoded(record.rows);
   }
 
-  /** Closes the current minute. Returns its row, combined with an earlier row of the same minute, if the clock was set back. */
+  /**
+   * Closes the current minute and returns its row. If the ring already contains a row for this minute, for example after a change of the
+   * clock, returns both rows combined. Returns undefined for a minute without activity.
+   */
   closeMinute(slot: number): MetricRow | undefined {
     const row = this.current.close(slot);
     if (!row) return undefined;
@@ -59,12 +65,12 @@ export class HistorySeries {
     return putCombined(this.minutes, row);
   }
 
-  /** Frees the rows that are older than the sparkline. */
+  /** Frees the memory of all rows except the newest 60, which the sparkline shows. */
   trim(): void {
     this.minutes.keepNewest(sparklineMinutes);
   }
 
-  /** Returns the records with which a new journal begins, so that the last hour is known after a restart. */
+  /** Returns the records with which a new journal begins. After a restart, the daemon reads the last hour from these records. */
   recentRecords(): HistoryRecord[] {
     const records: HistoryRecord[] = [];
     if (this.minutes.length > 0)
@@ -82,7 +88,7 @@ export function putCombined(ring: MetricRing, row: MetricRow): MetricRow {
   return whole;
 }
 
-/** Combines the records of a file with the rows and markers in memory. Rows of 900 s are computed from those of 60 s. */
+/** Combines the records of a file with the rows and markers in memory. Computes rows of 900 s from the rows of 60 s. */
 export function combineHistory(
   records: readonly HistoryRecord[],
   recent: { readonly rows: readonly MetricRow[]; readonly markers: readonly HistoryMarker[] },
@@ -107,7 +113,7 @@ export function combineHistory(
   return { minutes, quarterHours, markers: [...markers.values()].toSorted((one, other) => one.at - other.at).slice(-keptMarkers) };
 }
 
-/** Returns the records of the file of a worker. */
+/** Returns the records with which the daemon writes a history to the file of a worker. */
 export function recordsOf(name: string, { minutes, quarterHours, markers }: SeriesData): HistoryRecord[] {
   return [
     { kind: "rows", name, stepSeconds: 60, rows: minutes.encode() },

@@ -3,14 +3,18 @@ import { HistoryFiles, journalTargetBytes } from "./history-files.js";
 import { combineHistory, HistorySeries, recordsOf, type SeriesData } from "./history-series.js";
 import type { HistoryRecord } from "./history-records.js";
 
-/** Number of minutes in memory, in addition to those of sparklines, after which rows move to the files. 360 minutes are 6 h. */
+/**
+ * The daemon starts a compaction when memory contains the rows of this number of minutes (6 h) in addition to the rows of the sparklines.
+ */
 const compactionMinutes = 360;
 /**
- * Share of the memory limit to which the memory is reduced. Idle workers are removed from memory until then. With a share of 1, this would
- * be necessary every minute.
+ * If the memory limit is exceeded, the daemon removes idle workers from memory until the history uses only this share of the limit. With a
+ * share of 1, the removal would be necessary every minute.
  */
 const evictionShare = 0.9;
-/** Maximum memory of the series of an active worker with one version, after a compaction. */
+/**
+ * Memory in bytes that the daemon reserves for each worker. An active worker with one version needs at most this memory after a compaction.
+ */
 const newSeriesBytes = 9 * 1024;
 const longestRangeMs = historyRanges["14d"].seconds * 1000;
 
@@ -23,19 +27,19 @@ export interface HistoryStoreOptions {
 }
 
 /**
- * The series of the daemon and of each worker: the newest rows in memory and in the journal, older rows only in one file per worker. A
- * compaction moves rows to the files. Errors of the disk are logged; the rows then stay in memory.
+ * Stores the series of the daemon and of each worker. The newest rows are in memory and in the journal. A compaction moves rows to one file
+ * per worker. If a write fails, the daemon logs the error and keeps the rows in memory.
  */
 export class HistoryStore {
   readonly daemon = new HistorySeries("");
   readonly #options: HistoryStoreOptions;
   readonly #files: HistoryFiles;
   readonly #workers = new Map<string, HistorySeries>();
-  /** Whether a write has failed since the last compaction, so that rows are only in memory. */
+  /** True if a write has failed since the last compaction. Some rows are then only in memory. */
   #isFailing = false;
   #isStopping = false;
   #hasWarned = false;
-  /** Memory for new series until the next call of `maintain`. */
+  /** Memory in bytes that new series can use until the next call of `maintain`. */
   #roomBytes: number;
   /** Memory in bytes that other parts of the history use, as of the last call of `maintain`. */
   #otherBytes = 0;
@@ -69,7 +73,10 @@ export class HistoryStore {
     return this.#workers.has(name);
   }
 
-  /** Returns the series of an installed worker. Undefined for other names, and if a new series exceeds the memory limit. */
+  /**
+   * Returns the series of an installed worker, and creates the series at the first call. Returns undefined if the worker is not installed,
+   * or if a new series would exceed the memory limit.
+   */
   seriesOf(name: string): HistorySeries | undefined {
     const known = this.#workers.get(name);
     if (known || !this.#options.isInstalled(name)) return known;
@@ -91,7 +98,7 @@ export class HistoryStore {
     return combineHistory(await this.#files.read(name), recent);
   }
 
-  /** Appends records to the journal. Never rejects. */
+  /** Appends records to the journal. If the write fails, logs the error and does not reject. */
   append(records: readonly HistoryRecord[]): Promise<void> {
     return this.#reportFailure(() => this.#files.append(records));
   }
@@ -104,8 +111,8 @@ export class HistoryStore {
   }
 
   /**
-   * Moves rows to the files if the journal is large enough, if the memory limit is exceeded, or if a write has failed. `otherBytes` are
-   * counted as well.
+   * Starts a compaction if there are many rows, if the journal is large, or if a write has failed. Frees memory if the limit is exceeded.
+   * `otherBytes`: memory of other parts of the history, which also counts.
    */
   async maintain(otherBytes: number): Promise<void> {
     this.#otherBytes = otherBytes;
@@ -115,12 +122,15 @@ export class HistoryStore {
     this.#roomBytes = this.#options.sizeBytes - this.#reservedBytes;
   }
 
-  /** Stops the current compaction and prevents further ones, because the daemon stops. The journal still contains the rows. */
+  /** Stops the current compaction and prevents further compactions, because the daemon stops. The journal still contains the rows. */
   stopCompaction(): void {
     this.#isStopping = true;
   }
 
-  /** Writes the files of all workers and begins a new journal. */
+  /**
+   * Begins a new journal, writes the files of all workers, then deletes the previous journal and the files of deleted workers without
+   * recent rows.
+   */
   async #compact(): Promise<void> {
     const isNew = await this.#files.rotateJournal();
     if (isNew) await this.#files.append([this.daemon, ...this.#workers.values()].flatMap((series) => series.recentRecords()));
@@ -151,7 +161,10 @@ export class HistoryStore {
     series.trim();
   }
 
-  /** Frees memory: first all of the workers that were idle for the longest time, then the older rows of active workers. */
+  /**
+   * Frees memory. First removes idle workers from memory, beginning with the longest idle time. If this is not enough, moves older rows of
+   * active workers to their files.
+   */
   async #limitMemory(): Promise<void> {
     const idle = [...this.#workers.values()].filter((series) => lastOf(series) !== lastOf(this.daemon));
     for (const series of idle.toSorted((one, other) => lastOf(one) - lastOf(other))) {
@@ -160,7 +173,7 @@ export class HistoryStore {
       this.#workers.delete(series.name);
     }
     if (this.#usedBytes > this.#options.sizeBytes) await this.#reportFailure(() => this.#compact());
-    // If the disk is full, the older rows are lost, because the memory limit has priority.
+    // If the daemon could not write the files, for example on a full disk, the older rows are lost. The memory limit has priority.
     if (this.#usedBytes > this.#options.sizeBytes) for (const series of this.#workers.values()) series.trim();
   }
 
@@ -177,14 +190,14 @@ export class HistoryStore {
     return this.sizeBytes + this.#otherBytes;
   }
 
-  /** Memory in bytes that is needed if all workers are active. */
+  /** Memory in bytes in use, or the memory that all workers would need if they were active. Returns the larger number. */
   get #reservedBytes(): number {
     return Math.max(this.#usedBytes, this.#workers.size * newSeriesBytes);
   }
 
   /**
-   * Logs only the first failure until a compaction has written all rows: on a full disk, small writes can succeed between failures, and the
-   * daemon's log must not fill it as well.
+   * Logs only the first failure until a compaction has written all rows. On a full disk, small writes can succeed between failures, and a
+   * warning after each of them would fill the daemon's log.
    */
   async #reportFailure(write: () => Promise<void>): Promise<void> {
     try {

@@ -1,10 +1,10 @@
 import { latencyPercentiles, newLatencyCounts } from "../../workers/engine/latency-histogram.js";
 import type { MetricRow } from "./metric-row.js";
 
-/** Memory of the counts of durations of one interval or meter. */
+/** Memory in bytes of the counts of request durations of one interval or meter. */
 export const latencyCountsBytes = newLatencyCounts().byteLength;
 
-/** Memory, CPU time and number of processes at one sample. */
+/** Memory, CPU time and number of isolates of a worker version or of the daemon at one sample. */
 export interface Usage {
   readonly memoryBytes: number;
   /** CPU time since the previous sample. */
@@ -12,7 +12,7 @@ export interface Usage {
   readonly isolates: number;
 }
 
-/** Collects the metrics of the current interval of one series. */
+/** Collects the metrics of one worker or of the daemon during the current interval. */
 export class IntervalCounts {
   #latency: Uint32Array | undefined;
   #requests = 0;
@@ -21,7 +21,7 @@ export class IntervalCounts {
   #cpuSeconds = 0;
   #isolates = 0;
 
-  /** Counts of the durations, to which the owner adds. */
+  /** Counts of request durations. The sampler adds to this array. */
   get latency(): Uint32Array {
     return (this.#latency ??= newLatencyCounts());
   }
@@ -35,7 +35,7 @@ export class IntervalCounts {
     this.#failed += failed;
   }
 
-  /** Begins a sample: the memory and isolates of the previous sample are replaced by those that follow. */
+  /** Begins a sample. Discards memory and isolates of the previous sample, because a row contains only those of the last sample. */
   beginSample(): void {
     this.#memoryBytes = 0;
     this.#isolates = 0;
@@ -47,7 +47,10 @@ export class IntervalCounts {
     this.#isolates += isolates;
   }
 
-  /** Returns the row of the interval and begins the next interval. Returns undefined for an interval without requests and processes. */
+  /**
+   * Returns the row of the current interval and begins the next interval. Returns undefined if the interval had neither requests nor
+   * processes.
+   */
   close(slot: number): MetricRow | undefined {
     const isEmpty = this.#requests === 0 && this.#isolates === 0 && this.#cpuSeconds === 0 && this.#memoryBytes === 0;
     const row: MetricRow = {
@@ -59,7 +62,7 @@ export class IntervalCounts {
       cpuSeconds: this.#cpuSeconds,
       isolates: this.#isolates,
     };
-    // The counts of an idle worker are freed.
+    // Frees the counts of request durations if the interval had no requests.
     if (this.#requests === 0) this.#latency = undefined;
     else this.#latency?.fill(0);
     this.#requests = 0;

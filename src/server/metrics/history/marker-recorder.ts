@@ -2,9 +2,12 @@ import type { RuntimeEvent } from "../../../shared/contract/events.js";
 import type { HistoryMarker } from "../../../shared/contract/metrics-history.js";
 import type { HistoryStore } from "./history-store.js";
 
-/** Time in ms from a marker to its write. The event with the name of the API key arrives within this time. */
+/** Delay in ms before a marker is written. During this delay, the event with the name of the API key arrives and completes the marker. */
 const writeDelayMs = 2000;
-/** Time in seconds in which the change of a worker and the change of its active version count as one deployment. */
+/**
+ * If the event about a change of a worker follows the change of its active version within this time in seconds, both count as one
+ * deployment.
+ */
 const sameChangeSeconds = 10;
 const deployingTypes: readonly string[] = ["worker.installed", "worker.enabled", "worker.disabled", "worker.version-deleted"];
 
@@ -15,10 +18,10 @@ interface MarkerRecorderOptions {
   readonly activeVersionOf: (name: string) => string | undefined;
 }
 
-/** Turns the start of the daemon and the events of workers into markers of the history. */
+/** Records the start of the daemon and the events of workers as markers in the metrics history. */
 export class MarkerRecorder {
   readonly #options: MarkerRecorderOptions;
-  /** Last deployment of each worker, while its key can still become known. */
+  /** For each worker name, the last deployment whose markers are not written yet. The name of the API key can still be added. */
   readonly #deployments = new Map<string, { at: number; markers: HistoryMarker[] }>();
   #unwritten: { name: string; marker: HistoryMarker }[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -39,19 +42,19 @@ export class MarkerRecorder {
     else if (deployingTypes.includes(type)) {
       const last = this.#deployments.get(name);
       if (last && this.#nowSeconds() - last.at <= sameChangeSeconds) for (const marker of last.markers) Object.assign(marker, by);
-      // An upload with the same version number has replaced the active version.
+      // In this case, an upload has replaced the active version by a package with the same version number.
       else if (type === "worker.installed" && this.#options.activeVersionOf(name) === subject?.version)
         this.#addDeployment(name, { ...version, ...by });
     }
   }
 
-  /** Discards the markers of a deleted worker that are not written yet. Those in the history of the daemon stay. */
+  /** Discards the unwritten markers of a deleted worker. Markers in the history of the daemon stay. */
   forget(name: string): void {
     this.#deployments.delete(name);
     this.#unwritten = this.#unwritten.filter((unwritten) => unwritten.name !== name);
   }
 
-  /** Writes all markers. */
+  /** Writes all markers that are not in the journal yet. */
   write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -65,7 +68,7 @@ export class MarkerRecorder {
     this.#deployments.set(name, { at, markers: this.#addForWorker(name, { at, type: "deploy", ...details }) });
   }
 
-  /** Adds a marker to the history of a worker and of the daemon. Returns both. */
+  /** Adds one marker to the history of a worker and one to the history of the daemon. Returns both markers. */
   #addForWorker(name: string, marker: HistoryMarker): HistoryMarker[] {
     const ofDaemon = { ...marker, worker: name };
     this.#add(name, marker);

@@ -3,13 +3,13 @@ import type { MetricRow } from "./metric-row.js";
 /** Size of a row in memory and on disk: 8 numbers of 4 bytes, in the byte order of the processor. */
 export const rowBytes = 32;
 const wordsPerRow = rowBytes / 4;
-/** Number of rows for which a new ring has memory. The memory doubles when it is full. */
+/** Initial capacity of a ring in rows. A full ring doubles its capacity, up to its maximum length. */
 const firstCapacity = 8;
 const maximumWord = 2 ** 32 - 1;
 
 /**
- * The newest rows of a series in one typed array, sorted by slot, each slot at most once. The oldest row is dropped only when the ring is
- * full, never because of its time, so that a changed clock deletes nothing.
+ * The newest rows of a series in one typed array, sorted by slot. Each slot occurs at most once. Only a full ring drops its oldest row. The
+ * ring ignores the current time, so a change of the clock deletes no rows.
  */
 export class MetricRing {
   readonly #maximumLength: number;
@@ -28,12 +28,12 @@ export class MetricRing {
     return this.#length;
   }
 
-  /** Memory of the rows in bytes, including the memory for further rows. */
+  /** Memory of the ring in bytes, including unused memory for further rows. */
   get sizeBytes(): number {
     return this.#words.byteLength;
   }
 
-  /** Slot of the newest row. */
+  /** Slot of the newest row. Undefined for an empty ring. */
   get newestSlot(): number | undefined {
     return this.#length === 0 ? undefined : this.#slotAt(this.#length - 1);
   }
@@ -70,7 +70,7 @@ export class MetricRing {
     return rows;
   }
 
-  /** Deletes all but the newest rows and frees their memory. */
+  /** Keeps the newest `count` rows, and frees the memory of all older rows. */
   keepNewest(count: number): void {
     const dropped = Math.max(0, this.#length - count);
     this.#start = (this.#start + dropped) % this.#capacity;
@@ -87,7 +87,7 @@ export class MetricRing {
     return Buffer.from(words.buffer);
   }
 
-  /** Adds encoded rows. Ignores an incomplete row at the end. */
+  /** Adds rows from bytes that `encode` or `encodeRow` returned. Ignores an incomplete row at the end. */
   putEncoded(bytes: Uint8Array): void {
     for (const row of decodeRows(bytes)) this.put(row);
   }
@@ -121,7 +121,7 @@ export class MetricRing {
     return low;
   }
 
-  /** Inserts a row before index `index`. The memory must have room. */
+  /** Inserts a row at `index` and moves all later rows by one position. The caller ensures that the ring has memory for the row. */
   #insert(index: number, row: MetricRow): void {
     this.#length += 1;
     for (let each = this.#length - 1; each > index; each -= 1) this.#words.set(this.#rowWords(each - 1), this.#offset(each));
@@ -153,7 +153,8 @@ export function encodeRow(row: MetricRow): Buffer {
 }
 
 function decodeRows(bytes: Uint8Array): MetricRow[] {
-  // Copies the bytes to a position that is a multiple of 4. The rows of a file can be at any position.
+  // A Uint32Array must begin at a multiple of 4 bytes, but rows in a file can begin at any byte. The copy begins at byte 0 of its own
+  // memory.
   const words = new Uint32Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % rowBytes))).buffer);
   const floats = new Float32Array(words.buffer);
   return Array.from({ length: words.length / wordsPerRow }, (_, index) => readRow(words, floats, index * wordsPerRow));

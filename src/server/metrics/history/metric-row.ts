@@ -4,7 +4,7 @@ export interface MetricRow {
   readonly slot: number;
   readonly requests: number;
   readonly failed: number;
-  /** Percentiles are NaN without requests. */
+  /** Percentiles of request durations. NaN if the interval has no requests. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Memory at the end of the interval, in units of 1024 bytes. */
@@ -14,14 +14,14 @@ export interface MetricRow {
 }
 
 /**
- * Share of the requests of a row whose duration is estimated by `p99Ms` when rows are combined. For the other requests, `p50Ms` is the
+ * When rows are combined, `p99Ms` is the estimated duration for this share of a row's requests. For the other requests, `p50Ms` is the
  * estimate.
  */
 const slowShare = 0.02;
 
 /**
- * Returns one row for several rows, such as the rows of 15 minutes: sums, and the maximum of memory and isolates. Percentiles are estimates,
- * because a row does not contain the durations of its requests.
+ * Combines several rows into one row, such as the rows of 15 minutes. Adds counts and CPU time, and takes the maximum of memory and
+ * isolates. Percentiles are estimates, because rows do not contain single durations.
  */
 export function combineRows(slot: number, rows: readonly MetricRow[]): MetricRow {
   const sum = (valueOf: (row: MetricRow) => number): number => rows.reduce((total, row) => total + valueOf(row), 0);

@@ -16,9 +16,12 @@ import { MarkerRecorder } from "./marker-recorder.js";
 import { encodeRow } from "./metric-ring.js";
 
 const sampleIntervalMs = 10_000;
-/** Delay after the end of an interval, because a timer can fire 1 ms early. */
+/** Delay in ms of a sample after the end of an interval, because a timer can fire 1 ms early. */
 const timerMarginMs = 5;
-/** Name of the panel's worker, whose requests are excluded from the history of the daemon, as from the totals of the metrics. */
+/**
+ * Name of the worker that serves the panel. Requests to this worker do not count in the history of the daemon or in the totals of the
+ * metrics.
+ */
 const panelName = "cpanel";
 
 interface MetricsHistoryOptions extends HistoryStoreOptions {
@@ -29,7 +32,7 @@ interface MetricsHistoryOptions extends HistoryStoreOptions {
   readonly now: () => number;
 }
 
-/** Records the metrics of the daemon and of each worker over time. A limit of 0 bytes (`sizeBytes`) disables the history. */
+/** Records the metrics of the daemon and of each worker over time. If `sizeBytes` is 0, the history is disabled. */
 export class MetricsHistory {
   readonly #options: MetricsHistoryOptions;
   readonly #store: HistoryStore;
@@ -73,7 +76,7 @@ export class MetricsHistory {
     void this.#store.forget(name);
   }
 
-  /** Returns the history of a worker, or of the whole daemon without `name`. */
+  /** Returns the history of a worker. Without `name`, returns the history of the daemon. */
   async read(name: string | undefined, range: HistoryRange): Promise<History> {
     const dataOf = (each: string) => (this.#isEnabled ? this.#store.read(each) : combineHistory([], { rows: [], markers: [] }));
     const daemon = await dataOf("");
@@ -81,7 +84,7 @@ export class MetricsHistory {
     return toHistory({ daemon, tens: this.#store.daemon.tens, worker, range, nowSeconds: this.#options.now() / 1000 });
   }
 
-  /** Returns the requests of the last 60 minutes of each matching worker that had some, sorted by name. */
+  /** Returns the requests of the last 60 minutes for each matching worker with at least one request, sorted by name. */
   sparklines(isWanted: (name: string) => boolean): Sparkline[] {
     const first = Math.floor(this.#options.now() / 60_000) - sparklineMinutes + 1;
     return [...this.#store.workers]
@@ -100,8 +103,8 @@ export class MetricsHistory {
   }
 
   /**
-   * Adds the activity since the previous sample, and closes the intervals that ended. Calls run one after another. Never
-   * rejects. A sample after a slow write to the disk covers a longer time.
+   * Takes a sample and closes the intervals that have ended. Calls run one after another and never reject. If a call waits for a slow write
+   * to the disk, its sample covers more than 10 s.
    */
   sample(): Promise<void> {
     this.#sampling = this.#sampling
@@ -110,7 +113,7 @@ export class MetricsHistory {
     return this.#sampling;
   }
 
-  /** Writes the current minute and stops. The next daemon process continues this minute. */
+  /** Takes a last sample, writes the current minute and stops. The next daemon process adds its metrics to the same minute. */
   async close(): Promise<void> {
     if (!this.#isEnabled || this.#isClosed) return;
     clearTimeout(this.#timer);

@@ -6,12 +6,12 @@ import { invalidMetadata, longestManifestBytes, readManifest } from "../../../sh
 import { manifestFileNames } from "../../../shared/metadata-file-names.js";
 import { longestBytes, readMetadataText } from "../package-metadata.js";
 
-/** The files of a package folder that contain its configuration. */
+/** The texts of the two files that configure a package, the manifest and package.json. */
 export interface ConfigFiles {
   readonly etag: string;
-  /** Name of the manifest, also if it does not exist yet. */
+  /** Name of the manifest file. If the folder has no manifest, the name for a new manifest. */
   readonly fileName: string;
-  /** Text of the manifest. Undefined if the folder has none. */
+  /** Text of the manifest. Undefined if the folder has no manifest. */
   readonly text: string | undefined;
   readonly packageJson: string | undefined;
 }
@@ -31,7 +31,7 @@ export function readConfigFiles(folder: string): ConfigFiles {
   return { etag: `"${digest.digest("base64url").slice(0, 22)}"`, fileName, text, packageJson };
 }
 
-/** Throws PRECONDITION_FAILED if the files of a folder have another etag. */
+/** Throws PRECONDITION_FAILED if the manifest or package.json has changed since the caller received `etag`. */
 export function assertConfigEtag(folder: string, etag: string): void {
   if (readConfigFiles(folder).etag === etag) return;
   throw new ApiError(
@@ -40,7 +40,10 @@ export function assertConfigEtag(folder: string, etag: string): void {
   );
 }
 
-/** Returns the fields of a manifest text, without fields that have no value. Throws INVALID_PACKAGE_METADATA with the faults and lines. */
+/**
+ * Returns the fields of a manifest text, except fields without a value. For invalid YAML, throws INVALID_PACKAGE_METADATA with each fault
+ * and its line number.
+ */
 export function parseFields(text: string, fileName: string): Record<string, unknown> {
   const { manifest, faults } = readManifest(text);
   if (!manifest) throw changeRejected(faults.map(({ message, offset }) => ({ name: fileName, message, ...lineAt(text, offset) })));
@@ -57,7 +60,10 @@ export function packageJsonFields(text: string | undefined): Record<string, unkn
   }
 }
 
-/** Returns the line number of a field in a manifest text, from 1. For a missing field, returns the line of its nearest parent, if any. */
+/**
+ * Returns the number of the line (from 1) on which a field of a manifest begins. For a missing field, returns the line of the nearest
+ * parent that exists.
+ */
 export function lineOfField(text: string, keys: readonly PropertyKey[]): { line?: number } {
   const { manifest } = readManifest(text);
   if (!manifest) return {};
@@ -72,7 +78,7 @@ function lineAt(text: string, offset: number | undefined): { line?: number } {
   return offset === undefined ? {} : { line: text.slice(0, offset).split("\n").length };
 }
 
-/** Returns INVALID_PACKAGE_METADATA with the invalid fields in `details.fields`. */
+/** Returns the error INVALID_PACKAGE_METADATA with at most 50 invalid fields in `details.fields`. */
 export function changeRejected(faults: readonly ConfigFault[]): ApiError {
   const sentence = faults
     .slice(0, 5)

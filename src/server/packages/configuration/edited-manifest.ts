@@ -1,12 +1,12 @@
 import { isMap, isScalar, stringify, type Document, type ParsedNode } from "yaml";
 import { invalidMetadata, parseManifest } from "../../../shared/manifest-yaml.js";
 
-/** New values by top-level field of a manifest; null removes the field. */
+/** New values by name of the top-level field of a manifest. The value null removes the field. */
 export type FieldChanges = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the manifest text with the new values. Comments and order stay. Changes only the affected lines if the values are simple;
- * otherwise serializes the whole document again. Throws INVALID_PACKAGE_METADATA.
+ * Returns the manifest text with the new values. Comments and the order of fields stay. Simple values change only the lines of their
+ * fields. Other values cause a new serialization of the whole document. Throws INVALID_PACKAGE_METADATA.
  */
 export function withFields(text: string, fileName: string, changes: FieldChanges): string {
   let edited = text;
@@ -14,7 +14,7 @@ export function withFields(text: string, fileName: string, changes: FieldChanges
   return edited;
 }
 
-/** Returns the manifest text with one new value at a path such as `["config", "limit"]`. */
+/** Returns the manifest text with one new value at a path such as `["config", "limit"]`. Throws INVALID_PACKAGE_METADATA. */
 export function withField(text: string, fileName: string, path: readonly string[], value: unknown): string {
   const { document, fields } = parseManifest(text, fileName);
   const wanted = changed(fields, path, value);
@@ -25,7 +25,7 @@ export function withField(text: string, fileName: string, path: readonly string[
     const serialized = document.toString({ lineWidth: 0, flowCollectionPadding: !/[{[]\S/.test(text) });
     if (isEqual(fieldsIn(serialized, fileName), wanted)) return serialized;
   } catch {
-    // Returns those fields of a manifest that are settings of the plugin.
+    // If the YAML package cannot write the changed document, the error below follows.
   }
   throw invalidMetadata(
     fileName,
@@ -42,7 +42,7 @@ function changed(fields: Readonly<Record<string, unknown>>, path: readonly strin
 
 /**
  * Returns the text after one of three simple changes: a replaced value, a new field at the end, or a removed line. Returns undefined if
- * none of them is possible.
+ * none of these changes is possible.
  */
 function splicedText(text: string, document: Document.Parsed, field: string, value: unknown): string | undefined {
   const { contents } = document;
@@ -63,7 +63,10 @@ function splicedText(text: string, document: Document.Parsed, field: string, val
   return written.includes("\n") ? undefined : text.slice(0, start) + written + text.slice(end);
 }
 
-/** Removes the line that contains the range. Undefined if the range covers several lines. */
+/**
+ * Returns the text without the line that contains the characters from `start` to `end`. Returns undefined if these characters extend over
+ * several lines.
+ */
 function withoutLine(text: string, start: number, end: number): string | undefined {
   if (text.slice(start, end).includes("\n")) return undefined;
   const from = text.lastIndexOf("\n", start - 1) + 1;
@@ -71,7 +74,10 @@ function withoutLine(text: string, start: number, end: number): string | undefin
   return text.slice(0, from) + (to === -1 ? "" : text.slice(to + 1));
 }
 
-/** Sets a value and keeps the nodes of unchanged values, so that their comments stay. Undefined removes the key. */
+/**
+ * Sets the value at a path of the document. Keeps the nodes of unchanged values, so that their comments stay. The value undefined removes
+ * the field.
+ */
 function setIn(document: Document.Parsed, path: readonly string[], value: unknown): void {
   if (value === undefined) return void document.deleteIn(path);
   const current = document.getIn(path, true);
@@ -101,7 +107,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Compares two JSON values. The order of keys does not count. */
+/** Returns true if two JSON values are equal. The order of the fields of an object does not count. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (isObject(one) && isObject(other)) {
     const keys = Object.keys(one);

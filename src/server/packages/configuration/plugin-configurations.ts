@@ -19,25 +19,28 @@ interface PluginConfigurationsOptions {
   readonly packages: {
     /** Returns a plugin with its folders. Throws PLUGIN_NOT_FOUND. */
     found(name: string): CatalogedPlugin;
-    /** Returns the directory of new plugins. Rejects with NO_PLUGIN_DIRS. */
+    /** Returns the directory into which the daemon installs new plugins. Rejects with NO_PLUGIN_DIRS if there is no such directory. */
     installArea(): Promise<{ readonly directory: string }>;
-    /** Returns the reason why a built-in plugin rejects a manifest that overrides its own. */
+    /**
+     * Returns the reason why a built-in plugin rejects `overlay`, a manifest that overrides the built-in manifest. Undefined if the plugin
+     * accepts it.
+     */
     overrideProblem(overlay: PluginFolder): Promise<string | undefined>;
   };
   readonly files: PackageFiles;
 }
 
-/** The manifest that a change writes. */
+/** The manifest file that a change of the settings writes. */
 interface Target {
   readonly folder: string;
   readonly fileName: string;
-  /** Text before the change. */
+  /** Text of the manifest before the change. */
   readonly text: string;
-  /** Throws if the configuration has changed after the caller read it. */
+  /** Throws PRECONDITION_FAILED if the configuration has changed after the caller read it. */
   readonly check: () => void;
 }
 
-/** Reads and changes the settings of plugins, which are in their manifests. */
+/** Reads and changes the settings of plugins, which the manifests of the plugins contain. */
 export class PluginConfigurations {
   readonly #options: PluginConfigurationsOptions;
 
@@ -45,7 +48,7 @@ export class PluginConfigurations {
     this.#options = options;
   }
 
-  /** Returns the settings in effect. Hides the values of `env` and the text of the manifest unless the caller sees values. */
+  /** Returns the settings in effect. If `seesValues` is false, hides the values of `env` and the text of the manifest. */
   read(name: string, { seesValues }: Pick<FileCaller, "seesValues">): PluginConfig {
     const found = this.#options.packages.found(name);
     const { plugin } = found;
@@ -65,8 +68,8 @@ export class PluginConfigurations {
   }
 
   /**
-   * Changes the manifest; the caller reloads the plugin. Rejects with PRECONDITION_FAILED, or with INVALID_PACKAGE_METADATA and the invalid
-   * settings. Then nothing has changed. A built-in plugin gets a manifest that overrides its own.
+   * Writes new settings to the plugin's manifest, or to a manifest that overrides a built-in plugin. The caller then reloads the plugin.
+   * Without a change, rejects with PRECONDITION_FAILED, or INVALID_PACKAGE_METADATA and the invalid settings.
    */
   async change(name: string, change: ConfigChange, caller: FileCaller): Promise<void> {
     const found = this.#options.packages.found(name);
@@ -91,14 +94,16 @@ export class PluginConfigurations {
         `The manifest for the built-in plugin ${plugin.name} cannot be stored, because ${folder} already exists. Move or delete ${folder}.`,
       );
     const check = () => {
-      // If another change has created the overriding manifest meanwhile, compares with that manifest, whose ETag differs from the built-in
-      // one.
+      // If another change has meanwhile created the overriding manifest, compares `etag` with this manifest. The check then fails.
       assertConfigEtag(exists(folder) ? folder : code.folder, etag);
     };
     return { folder, fileName: "manifest.yaml", text: `name: ${JSON.stringify(plugin.name)}\n`, check };
   }
 
-  /** Throws INVALID_PACKAGE_METADATA if the plugin's schema or the built-in plugin itself rejects the settings in the text. */
+  /**
+   * Throws INVALID_PACKAGE_METADATA if the plugin's schema or the built-in plugin rejects the settings in `text`. If the caller sent this
+   * text (`isSent`), the error contains line numbers.
+   */
   async #assertAccepted(found: CatalogedPlugin, target: Target, text: string, { isSent }: { isSent: boolean }): Promise<void> {
     const { plugin, builtIn } = found;
     const declared = parseFields(text, target.fileName);
@@ -116,12 +121,12 @@ export class PluginConfigurations {
   }
 }
 
-/** Returns the folder whose manifest contains the operator's settings. */
+/** Returns the folder of the overriding manifest. Without an override, returns the folder of the plugin. */
 function shownFolder({ overlay, code }: CatalogedPlugin): string {
   return (overlay ?? code).folder;
 }
 
-/** Returns the settings in the manifests, without defaults of the schema. */
+/** Returns the settings that the manifests contain, without defaults of the schema. */
 function declaredSettings({ code, overlay }: CatalogedPlugin): Fields {
   const config = code.metadata && pluginFields(code.metadata, overlay?.metadata).fields["config"];
   return isObject(config) ? config : {};
@@ -144,7 +149,7 @@ function noteOf(fault: { readonly message: string } | undefined): { note?: strin
   return fault ? { note: `The value is not accepted: ${fault.message}` } : {};
 }
 
-/** Returns the manifest with the new settings. Throws INVALID_PACKAGE_METADATA for names that are no settings. */
+/** Returns the manifest text with the new settings. Throws INVALID_PACKAGE_METADATA if a name in `set` is not a setting of the plugin. */
 function editedText(found: CatalogedPlugin, { text, fileName }: Target, set: Fields): string {
   const { manifest } = found.plugin;
   const properties = manifest.configSchema?.properties ?? {};
@@ -162,8 +167,8 @@ function editedText(found: CatalogedPlugin, { text, fileName }: Target, set: Fie
 }
 
 /**
- * Returns the path of a setting. It is below `config` if `config` contains the setting, or if the name is a field of the manifest.
- * Otherwise it is at the top.
+ * Returns the path of a setting in the manifest. The path begins with `config` if `config` already contains the setting, or if a field of
+ * the manifest has the same name. Otherwise the setting is a top-level field.
  */
 function placeOfSetting(text: string, fileName: string, name: string): string[] {
   const { config } = parseFields(text, fileName);
@@ -171,13 +176,13 @@ function placeOfSetting(text: string, fileName: string, name: string): string[] 
   return isInConfig || pluginRuntimeKeys.has(name) ? ["config", name] : [name];
 }
 
-/** Returns the settings in the fields of a manifest. */
+/** Returns the settings of a plugin from the top level and from `config` of a manifest. */
 function settingsIn(declared: Fields): Fields {
   const own = Object.entries(declared).filter(([key]) => !pluginRuntimeKeys.has(key));
   return { ...Object.fromEntries(own), ...(isObject(declared["config"]) ? declared["config"] : {}) };
 }
 
-/** Returns the overriding manifest of a built-in plugin as it is after the change. */
+/** Returns the folder of a built-in plugin's override with `text` as the content of its manifest. */
 function overlayOf({ plugin }: CatalogedPlugin, folder: string, text: string): PluginFolder {
   const metadata = parsePackageMetadata((fileName) => (fileName === "manifest.yaml" ? text : undefined));
   return { directory: { path: path.dirname(folder), source: "uploaded" }, folder, name: plugin.name, metadata };
@@ -195,7 +200,7 @@ function faultOf([name = "", ...rest]: readonly (string | number)[], message: st
   return { name: String(name), message: rest.length === 0 ? message : `${rest.join(".")}: ${message}` };
 }
 
-/** Splits the text of a built-in plugin's error, with one line such as `rateLimits[0].window: is missing` for each setting. */
+/** Returns one fault for each line of a built-in plugin's error. A line names the setting, such as `rateLimits[0].window: is missing`. */
 function problemFaults(problem: string): ConfigFault[] {
   const faults = problem.split("\n").flatMap((line): ConfigFault[] => {
     const [, name, rest = "", message] = /^(\w+)(\S*?): (.+)$/.exec(line) ?? [];

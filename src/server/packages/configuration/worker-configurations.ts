@@ -39,7 +39,7 @@ interface WorkerConfigurationsOptions {
   readonly rules: WorkerRules;
 }
 
-/** Reads and changes the configuration of worker versions, which is their manifest and package.json. */
+/** Reads the configuration of worker versions from the manifest and package.json. Writes changes to the manifest. */
 export class WorkerConfigurations {
   readonly #options: WorkerConfigurationsOptions;
 
@@ -47,7 +47,7 @@ export class WorkerConfigurations {
     this.#options = options;
   }
 
-  /** Returns the configuration in effect. Hides the values of `env` and the text of the manifest unless the caller sees values. */
+  /** Returns the configuration in effect. If `seesValues` is false, hides the values of `env` and the text of the manifest. */
   read({ name, version }: VersionReference, { seesValues }: Pick<FileCaller, "seesValues">): WorkerConfig {
     const { packages, files, rules } = this.#options;
     const folder = packages.folderOf(name, version);
@@ -69,8 +69,8 @@ export class WorkerConfigurations {
   }
 
   /**
-   * Changes the manifest and returns the new configuration, which is in effect for the next request. Rejects with PRECONDITION_FAILED, or with
-   * INVALID_PACKAGE_METADATA and the invalid fields. Then nothing has changed.
+   * Changes the manifest and returns the new configuration, which applies from the next request on. Without a change, rejects with
+   * PRECONDITION_FAILED, or with INVALID_PACKAGE_METADATA and the invalid fields.
    */
   async change({ name, version }: VersionReference, change: ConfigChange, caller: FileCaller): Promise<WorkerConfig> {
     const { packages, files } = this.#options;
@@ -84,13 +84,13 @@ export class WorkerConfigurations {
     return this.read({ name, version }, caller);
   }
 
-  /** Returns the new text of the manifest. Throws INVALID_PACKAGE_METADATA with all invalid fields. */
+  /** Returns the text of the manifest after the change. Throws INVALID_PACKAGE_METADATA with all invalid fields. */
   #changedText(reference: VersionReference, found: ConfigFiles, { set, yaml }: ConfigChange): string {
     const faults = set ? this.#faultsOfSet(reference.name, found, set) : this.#faultsOfText(reference, found, yaml ?? "");
     if (faults.length > 0) throw changeRejected(faults);
     if (!set) return yaml ?? "";
     const text = withFields(found.text ?? "", found.fileName, set);
-    // Checks the new text by the rules for a sent text, because the removal of a field can make another field invalid.
+    // Parses the new text again, because the removal of a field can make another field invalid.
     parseFields(text, found.fileName);
     return text;
   }
@@ -116,7 +116,7 @@ export class WorkerConfigurations {
       ...moved.map((field) => ({ name: field, message: "cannot be changed here; upload a new package", ...lineOfField(sent, [field]) })),
       ...Object.entries(after).flatMap(([field, value]): ConfigFault[] => {
         if (isFieldName(field)) return this.#faultsOf(name, field, value, (keys) => lineOfField(sent, keys));
-        // Keeps a field that the manifest already contains, because other tools can use it.
+        // Accepts an unknown field that the manifest already contained, because other tools can use this field.
         const isKept = isKnownField(field) || before === undefined || Object.hasOwn(before, field);
         return isKept ? [] : [{ name: field, message: unknownField(field), ...lineOfField(sent, [field]) }];
       }),
@@ -134,7 +134,7 @@ export class WorkerConfigurations {
   }
 }
 
-/** Returns the fields of a manifest. Undefined for an invalid text. */
+/** Returns the fields of a manifest text. Returns undefined for an invalid text. */
 function fieldsOrNone(text: string, fileName: string): Record<string, unknown> | undefined {
   try {
     return parseFields(text, fileName);

@@ -7,7 +7,7 @@ import { WorkerManifest } from "../../../shared/worker-manifest.js";
 export type ManifestFields = Readonly<Record<string, unknown>>;
 type FieldName = keyof typeof WorkerManifest.shape;
 
-/** The daemon's limits of worker manifests. Sizes in bytes. */
+/** Limits of this daemon for the values in worker manifests. */
 export interface WorkerLimits {
   readonly workerMemoryMaxBytes: number;
   readonly maxBodySizeBytes: number;
@@ -18,27 +18,34 @@ export interface WorkerLimits {
   readonly networkMode: string;
 }
 
-/** The daemon's rules for worker manifests. */
+/** Rules of this daemon for worker manifests. */
 export interface WorkerRules {
   readonly limits: WorkerLimits;
-  /** Returns the reason why this daemon would not serve a worker with this manifest. Undefined if the daemon would serve it. */
+  /**
+   * Returns the reason why this daemon would not serve a worker with this manifest. Returns undefined if the daemon would serve the worker.
+   */
   readonly refusal: (manifest: WorkerManifest, name: string) => string | undefined;
-  /** Returns the reason why no worker can have a host name. Undefined for a host name that an operator can add. */
+  /**
+   * Returns the reason why the daemon does not allow a host name for any worker. Returns undefined if an operator can add the host name.
+   */
   readonly hostProblem: (host: string) => string | undefined;
 }
 
-/** The fields of a manifest besides those of `WorkerManifest`. They are not part of the configuration. */
+/** Fields of a manifest that are not in `WorkerManifest`. The configuration does not contain these fields. */
 const otherFields = ["name", "version", "enabled", "description", "deploy"];
 const fieldNames = Object.keys(WorkerManifest.shape) as FieldName[];
 const noFields = WorkerManifest.parse({});
-/** Defaults in the form of the manifest, such as `30s`. */
+/** Defaults by name of the field, in the form of the manifest, such as `30s`. */
 const defaults = new Map(
   Object.entries(z.toJSONSchema(WorkerManifest, { io: "input", unrepresentable: "any" }).properties ?? {}).map(
     ([name, property]) => [name, typeof property === "object" ? property.default : undefined] as const,
   ),
 );
 
-/** Returns all fields except `env`. `declared` are the fields of the manifest, `inherited` those that only package.json contains. */
+/**
+ * Returns all configuration fields except `env`. `declared`: fields of the manifest. `inherited`: fields of package.json, which apply if
+ * the manifest does not contain them.
+ */
 export function workerFields(rules: WorkerRules, name: string, declared: ManifestFields, inherited: ManifestFields): ConfigField[] {
   return fieldNames.filter((field) => field !== "env").map((field) => describeField(rules, { name, field, declared, inherited }));
 }
@@ -103,7 +110,7 @@ function limitedNetwork(value: unknown, mode: string): Limited {
   return isWithoutMode ? { value: { mode, ...value }, limit, note: "The mode is that of RUNTIME_WORKER_NETWORK." } : { value, limit };
 }
 
-/** Returns the reasons why a value of one field is not accepted by the schema or by this daemon. */
+/** Returns the reasons why the schema or this daemon rejects a value of one field. Returns an empty list for an accepted value. */
 export function fieldFaults(rules: WorkerRules, name: string, field: FieldName, value: unknown): (ConfigFault & { keys: PropertyKey[] })[] {
   const parsed = WorkerManifest.shape[field].safeParse(value);
   if (!parsed.success) {
@@ -122,14 +129,14 @@ export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(WorkerManifest.shape, name);
 }
 
-/** Returns the message for a name that is no field of the configuration. */
+/** Returns the error message for a name that is not a field of the configuration. */
 export function unknownField(name: string): string {
   if (otherFields.includes(name)) return "is not a setting that can be changed here";
   const nearest = nearestWord(name, fieldNames);
   return `is not a field of a worker manifest${nearest === undefined ? "" : ` (did you mean ${nearest}?)`}`;
 }
 
-/** Returns whether the daemon or `runtimectl` knows a top-level field of a manifest. */
+/** Returns true if the daemon or `runtimectl` uses a top-level manifest field with this name. */
 export function isKnownField(name: string): boolean {
   return isFieldName(name) || otherFields.includes(name);
 }

@@ -6,9 +6,7 @@ import type { ServedVersion } from "../engine/version-handler.js";
 import { fileHeadersOf } from "./static-files.js";
 import type { AssetsOrder } from "../protocol/assets-order.js";
 
-/**
- * Returns the description of the static files that isolates serve through `env.ASSETS`. Returns undefined if the manifest has no `assets`.
- */
+/** Returns the description of the files that a worker reads through `env.ASSETS`. Returns undefined if the manifest has no `assets`. */
 export async function assetsOrderOf({ name, folder, manifest }: ServedVersion, { file }: Entrypoint): Promise<AssetsOrder | undefined> {
   if (!manifest.assets) return undefined;
   const directory = path.posix.normalize(manifest.assets.directory);
@@ -25,7 +23,7 @@ export async function assetsOrderOf({ name, folder, manifest }: ServedVersion, {
   };
 }
 
-/** Returns the content types of the files below a folder, by file extension. */
+/** Returns the content type of each file extension that occurs below a folder. */
 async function typesBelow(folder: string): Promise<Record<string, string>> {
   const files = await readdir(folder, { recursive: true });
   const extensions = new Set(files.map((file) => path.extname(file)));

@@ -1,32 +1,32 @@
 import { rootUrlsOfPage, rootUrlsOfScript } from "../../../shared/root-urls.js";
 import { relativeFilePath } from "../../web/file-path.js";
 
-/** Maximum number of URLs that the daemon changes in one file. The other URLs stay as they are. */
+/** Maximum number of URLs in one file before which the daemon inserts the base path. Further URLs stay as they are. */
 const mostUrls = 20_000;
 
 const page = /^text\/html\b/;
-/** Content types of scripts and style sheets, in which the daemon changes URLs. It also does so in pages. */
+/** Matches the content types of scripts and style sheets in which the daemon changes URLs. */
 const script = /^(?:text\/(?:css|javascript)|application\/manifest\+json)\b/;
 const tag = /<[a-z][^<>]*>/gi;
 /** Matches an attribute with a URL on the origin of the site. */
 const ownFile = /\s(?:src|href)\s*=\s*["']?(?![\s"']|\/\/|[a-z][a-z0-9+.-]*:)/i;
 const integrity = /\sintegrity\s*=\s*(?:"[^"]*"|'[^']*')/gi;
 
-/** Returns the kind of a file by its content type. Returns undefined for a file that is never changed. */
+/** Returns the kind of a file by its content type. Returns undefined if the daemon never changes files of this type. */
 export function rewrittenKind(type: string): "page" | "script" | undefined {
   if (page.test(type)) return "page";
   return script.test(type) ? "script" : undefined;
 }
 
-/** Returns whether the site has the file of a path. If `isLink` is true, also accepts a page whose extension the path lacks. */
+/** Returns true if the site has the file of a path. With `isLink`, the path of a page can lack the extension `.html`. */
 export type ContainsFile = (file: string, options: { readonly isLink: boolean }) => Promise<boolean>;
 
 /**
- * Returns the positions in bytes, in ascending order, at which the base path must be inserted. They are before URLs that begin with `/` and
- * name a file of the site.
+ * Returns the ascending byte positions at which the base path must be inserted. At each position begins a URL with a leading `/` that names
+ * a file of the site.
  */
 export async function findInsertions(content: Buffer, kind: "page" | "script", contains: ContainsFile): Promise<Uint32Array> {
-  // Decodes as Latin-1. A position in the text is then a position in bytes, and bytes that are not UTF-8 stay as they are.
+  // Decodes the content as Latin-1. A position in the text is then a position in bytes, and bytes that are not UTF-8 stay unchanged.
   const text = content.toString("latin1");
   const positions = new Map<string | undefined, Set<number>>();
   let count = 0;
@@ -44,14 +44,14 @@ export async function findInsertions(content: Buffer, kind: "page" | "script", c
   return Uint32Array.from(new Set(found.flat())).toSorted();
 }
 
-/** Returns the base path in a form that is valid in each kind of string and attribute. */
+/** Returns the base path with percent-encoded special characters, so that it is valid in each kind of string and attribute. */
 export function insertedBase(base: string): string {
   return base.replaceAll(/[^\w@.~%+^*=:|/-]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 }
 
 /**
- * Returns the content with the base path at each position. In a page, removes `integrity` from elements for files of the site, because the
- * content of these files changes.
+ * Returns the content with the base path at each position of `at`. In a page, removes the attribute `integrity` from elements for files of
+ * the site, because the content of these files also changes.
  */
 export function withBasePath(content: Buffer, kind: "page" | "script", { base, at }: { base: string; at: Uint32Array }): Buffer {
   const inserted = Buffer.from(base, "latin1");

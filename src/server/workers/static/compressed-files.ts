@@ -5,7 +5,7 @@ import pLimit from "p-limit";
 import writeFileAtomic from "write-file-atomic";
 import { compressContent, type ContentCoding } from "../../web/content-coding.js";
 
-/** Maximum number of compressions at the same time. Each occupies one core, so more of them would slow down requests. */
+/** Maximum number of compressions at the same time. Each compression occupies one core, so a higher number would slow down requests. */
 const compressedAtOnce = 2;
 /** Maximum number of files that wait for compression. The daemon sends further files without compression. */
 const waitingAtMost = 32;
@@ -13,7 +13,8 @@ const waitingAtMost = 32;
 const storedBytes = 256 * 1024 * 1024;
 
 /**
- * Compressed copies of static files on the disk, by the hash of the content. Each copy is created once and is still valid after a restart.
+ * Compressed copies of static files on the disk. The hash of the uncompressed content is the file name of a copy. The daemon creates each
+ * copy once and also uses it after a restart.
  */
 export class CompressedFiles {
   readonly #directory: string;
@@ -27,7 +28,7 @@ export class CompressedFiles {
     this.#directory = directory;
   }
 
-  /** Returns the content in the coding `coding`. Returns undefined if too many files wait for compression. */
+  /** Returns the content compressed with `coding`. Returns undefined if too many files wait for compression. */
   async compress(content: Buffer, coding: ContentCoding): Promise<Buffer | undefined> {
     const name = `${createHash("sha256").update(content).digest("base64url")}.${coding}`;
     const underWay = this.#underWay.get(name);
@@ -53,7 +54,7 @@ export class CompressedFiles {
       this.#note(stored, name, compressed.length);
       await this.#removeOldest(stored);
     } catch {
-      // Stores no copy if the disk is full or read-only. The next request then compresses the file again.
+      // If the disk is full or read-only, no copy is stored. The next request then compresses the file again.
     }
     return compressed;
   }

@@ -4,22 +4,22 @@ import type { WorkerExchange } from "../engine/worker-exchange.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
 
-/** Maximum size in bytes of a body that is copied into one write with its headers. */
+/** Maximum size in bytes of a body that the daemon copies into one write with the headers. */
 const shortBodyBytes = 16 * 1024;
 
-/** Sends a file completely, in part (206), or not at all (304). */
+/** Sends a file completely or in part (206). Sends only headers (304) if the client already has the file. */
 export class FileResponses {
   readonly #shortResponses = new FastResponseWriter();
   readonly #originPairs: readonly string[];
   readonly #originLines: string;
 
-  /** `originHeaders` are sent only for requests to a host name of the worker. */
+  /** `originHeaders`: headers that the daemon sends only for requests to a host name of the worker. */
   constructor({ originHeaders }: { readonly originHeaders: readonly (readonly [name: string, value: string])[] }) {
     this.#originPairs = originHeaders.flat();
     this.#originLines = originHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   }
 
-  /** Sends the file and closes its handle after the response. Returns the number of body bytes. */
+  /** Sends the file, and closes the file's handle after the response. Returns the number of body bytes. */
   send(exchange: WorkerExchange, file: StaticFile): number {
     const { request, response, requestId } = exchange;
     this.#closeAfterResponse(exchange, file);

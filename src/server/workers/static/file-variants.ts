@@ -6,7 +6,7 @@ import type { CompressedFiles } from "./compressed-files.js";
 import { injectIntoPage, type PageInjection } from "./page-injection.js";
 import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
 
-/** Maximum number of files per site whose insertions are in memory. The insertions of one file take up to 80 KB. */
+/** Maximum number of files per site whose insertion positions are in memory. The positions of one file take up to 80 KB. */
 const mostKnownFiles = 500;
 
 /** Differences between the sent file and the file on the disk. */
@@ -22,7 +22,7 @@ interface Variation {
 
 interface Insertions {
   readonly etag: string;
-  /** Positions in bytes in the file. */
+  /** Positions in bytes at which the daemon inserts the base path into the file. */
   readonly at: Uint32Array;
 }
 
@@ -34,7 +34,8 @@ export class FileVariants {
   readonly #contains: ContainsFile;
   readonly #shelf: CacheShelf = new Map();
   /**
-   * Insertions by path in the site, oldest first. They are the same for every base path, because clients choose the version range in it.
+   * Insertion positions by path of the file in the site, oldest first. Every base path has the same positions. Clients can choose many base
+   * paths, because the version range in the URL belongs to the base path.
    */
   readonly #insertions = new Map<string, Insertions>();
   readonly #underWay = new Map<string, Promise<StaticFile | undefined>>();
@@ -47,7 +48,10 @@ export class FileVariants {
     this.#contains = options.contains;
   }
 
-  /** Returns the variant of a file for this request if it is in memory, or if it is the file itself. Otherwise returns undefined. */
+  /**
+   * Returns the variant of a file for this request if the variant is in memory. Returns the file itself if the request needs no variant.
+   * Otherwise returns undefined.
+   */
   inMemory(exchange: WorkerExchange, file: StaticFile): StaticFile | undefined {
     const variation = this.#variationFor(exchange, file);
     return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
@@ -70,8 +74,8 @@ export class FileVariants {
     }
     if (!variant) return file;
     await file.handle?.close();
-    // Stores the variant in the cache again at each use. The cache removes the entry whose last check is oldest, and only the file itself
-    // is checked each second.
+    // Adds the variant to the cache again at each use, because the cache removes the entry that was added first. For the file itself, the
+    // check on the disk each second has the same effect.
     const learned = this.#variationFor(exchange, file);
     if (learned && !this.#isRetired) this.#cache.set(this.#shelf, keyOf(file, learned), variant);
     return variant;
@@ -104,7 +108,7 @@ export class FileVariants {
     return { href: undefined, prefix: isUnchanged ? "" : insertedBase(address.base), hasVariables };
   }
 
-  /** Creates a variant once for all requests that wait for it. Resolves with undefined if the variant is the file itself. */
+  /** Creates a variant once for all requests that wait for it. Resolves with undefined if the variant is the same as the file. */
   async #makeOnce(key: string, file: StaticFile, variation: Variation): Promise<StaticFile | undefined> {
     const underWay = this.#underWay.get(key);
     if (underWay) return underWay;
@@ -151,18 +155,18 @@ export class FileVariants {
 
 const nothing = { href: undefined, prefix: "", hasVariables: false } as const;
 
-/** Returns the key of a variant in the cache. The ETag stands for the content of the file. */
+/** Returns the key of a variant in the cache. The ETag in the key stands for the content of the file. */
 function keyOf({ path, etag }: StaticFile, { href, prefix, coding }: Variation): string {
   return [path, etag, href, prefix, coding].join("\n");
 }
 
-/** Returns the URL in the `<base>` element of a page. The page is at the address of the request. */
+/** Returns the URL for the `<base>` element of the page at the address of the request. */
 function hrefOf(base: "absolute" | "relative", { base: prefix, path }: WorkerExchange["address"]): string {
   const depth = path.split("/").length - 2;
   return base === "relative" ? "../".repeat(depth) || "./" : `${prefix}/`;
 }
 
-/** Returns the environment variables that pages can read. Their names begin with one of the prefixes. */
+/** Returns the environment variables that pages are allowed to read. The name of each variable begins with one of the prefixes. */
 export function publicVariables(env: Readonly<Record<string, string>>, prefixes: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => prefixes.some((prefix) => prefix !== "" && name.startsWith(prefix))));
 }

@@ -8,7 +8,10 @@ import type { RequestLog } from "../logs/request-log.js";
 import { isExcludedAsset } from "../protocol/assets-order.js";
 import { StaticFiles, type StaticFilesOptions } from "./static-files.js";
 
-/** A worker with a module and a folder of static files. The daemon serves the files, and the module serves all other requests. */
+/**
+ * A worker with a module and a folder of static files. The daemon serves requests for existing files, and the module serves all other
+ * requests.
+ */
 export class ModuleWithAssets implements VersionHandler {
   readonly #module: VersionHandler;
   readonly #files: StaticFiles;
@@ -21,8 +24,8 @@ export class ModuleWithAssets implements VersionHandler {
   }
 
   /**
-   * Adds the static files of `assets` in the manifest to `module`. Without `assets`, returns `module`. `entrypoint` is the path of the
-   * module in the package. Throws WORKER_START_FAILED if the assets folder is missing.
+   * Returns a worker that serves the files of `assets` in the manifest before `module`. Without `assets`, returns `module`. `entrypoint`:
+   * path of the module in the package. Throws WORKER_START_FAILED if the assets folder is missing.
    */
   static async open(
     module: VersionHandler,
@@ -88,7 +91,7 @@ export class ModuleWithAssets implements VersionHandler {
   }
 }
 
-/** Returns whether a request has a body. The module then serves it, because the response with a file would leave the body unread. */
+/** Returns true if a request has a body. The module serves such a request, because the response with a file would leave the body unread. */
 function hasBody({ headers }: WorkerExchange["request"]): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }

@@ -1,8 +1,8 @@
 /** Content that the daemon inserts into the pages of a site. */
 export interface PageInjection {
   /**
-   * With `absolute` or `relative`, the daemon inserts a `<base href>` of this form. With `rewrite`, it adds the base path to the paths of
-   * the site's files in pages, scripts and style sheets.
+   * With `absolute` or `relative`, the daemon inserts a `<base href>` of this form. With `rewrite`, the daemon inserts the base path into
+   * URLs of the site's files in pages, scripts and style sheets.
    */
   readonly base: "absolute" | "relative" | "rewrite";
   readonly variables: Readonly<Record<string, string>>;
@@ -22,7 +22,8 @@ function withTags(html: string, tags: string): string {
     const at = head.index + head[0].length;
     return html.slice(0, at) + tags + html.slice(at);
   }
-  // If the page has no `<head>`, inserts after the doctype and `<html>`. Text before the doctype would select quirks mode.
+  // In a page without `<head>`, inserts the tags after the doctype and `<html>`. Text before the doctype would cause the quirks mode of
+  // browsers.
   const start = /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?/i.exec(html)?.[0].length ?? 0;
   return html.slice(0, start) + tags + html.slice(start);
 }

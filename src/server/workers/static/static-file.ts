@@ -7,11 +7,11 @@ import { contentType } from "mime-types";
 import { leastCompressedBytes, type ContentCoding } from "../../web/content-coding.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** Maximum size in bytes of a file that memory keeps. A larger file is streamed from the disk. */
+/** Maximum size in bytes of a file that the daemon keeps in memory. The daemon streams a larger file from the disk. */
 const inMemoryBytes = 256 * 1024;
 /**
- * Maximum size in bytes of a file that is compressed. For a larger file, the compression takes longer than the first client saves by the
- * smaller transfer.
+ * Maximum size in bytes of a file that the daemon compresses. For a larger file, the compression takes longer than the first client saves
+ * by the smaller transfer.
  */
 const mostCompressedBytes = 10 * 1024 * 1024;
 
@@ -40,13 +40,13 @@ export interface StaticFile {
   /** Open handle of a large file, which the caller must close. Undefined if `body` is set. */
   readonly handle: FileHandle | undefined;
   readonly marks: FileMarks;
-  /** True if a client that accepts a content coding receives the file compressed. */
+  /** True if the daemon compresses the file for clients that accept a content coding. */
   readonly isCompressible: boolean;
   /** Content coding of `body`. Undefined for the content on the disk. */
   readonly coding?: ContentCoding;
-  /** Validator and cache headers, such as `etag`, as name, value, next name. */
+  /** Headers for validation and caching, such as `etag`. The list contains name, value, next name, next value. */
   readonly validatorPairs: readonly string[];
-  /** The headers of `validatorPairs` as they are sent. */
+  /** The headers of `validatorPairs` as text of the HTTP response. */
   readonly validatorLines: string;
 }
 
@@ -62,11 +62,14 @@ export interface SiteFolder {
   /** Path of the root folder of the site. Symbolic links are resolved. */
   readonly root: string;
   readonly generation: string;
-  /** Returns the settings of a file. `relative` is its path below the root. */
+  /** Returns the settings of a file. `relative` is the file's path below the root. */
   readonly marksOf: (relative: string) => FileMarks;
 }
 
-/** Reads a file below the root and resolves links. Returns "directory" for a folder. Returns undefined if the path must not be served. */
+/**
+ * Reads a file below the root and follows symbolic links. Returns "directory" for a folder. Returns undefined if the daemon must not serve
+ * the path.
+ */
 export async function readStaticFile(folder: SiteFolder, file: string): Promise<StaticFile | "directory" | undefined> {
   const opened = await openBelow(folder.root, file);
   if (!opened) return undefined;
@@ -82,8 +85,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
       isHandedOn = true;
-      // Calculates the ETag of a small file from its content, because files of an archive can all have the same modification time. For a
-      // large file, uses the generation of the package folder.
+      // Derives the ETag of a large file from the generation of the package folder, size and modification time. Files of an archive can
+      // have the same time, so a small file has an ETag of its content.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
       return withValidators({ ...facts, body: undefined, handle, sizeBytes: stats.size, etag });
     }
@@ -95,8 +98,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
 }
 
 /**
- * Opens a file and then checks its resolved path. An earlier check would be invalid if a process replaced a folder by a link. Returns
- * undefined if the path is outside the root.
+ * Opens a file and then checks its resolved path. An earlier check would be invalid if a process replaced a folder by a link in the
+ * meantime. Returns undefined if the path is outside the root.
  */
 async function openBelow(root: string, file: string): Promise<{ handle: FileHandle; stats: Stats; realPath: string } | undefined> {
   for (let attempt = 0; attempt < openAttempts; attempt += 1) {
@@ -105,7 +108,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
     try {
       const stats = await handle.stat();
       const realPath = await realPathOf(handle, file);
-      // Returns undefined for a deleted file, because its path in /proc is not valid.
+      // A deleted file counts as missing, because its path in /proc is not valid.
       const isThere = stats.nlink > 0;
       if (isThere && realPath !== undefined && isPathWithin(realPath, root)) return { handle, stats, realPath };
     } catch (error) {
@@ -117,7 +120,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
   return undefined;
 }
 
-/** Returns the resolved path of an open file. Without /proc, resolves the path by which it was opened. */
+/** Returns the resolved path of an open file. Without /proc, resolves the path `file` again. */
 async function realPathOf({ fd }: FileHandle, file: string): Promise<string | undefined> {
   return await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(file).catch(() => undefined));
 }
@@ -127,7 +130,7 @@ export function withContent(file: StaticFile, content: Buffer): StaticFile {
   return withValidators({ ...file, body: content, sizeBytes: content.length, etag: etagOf(content) });
 }
 
-/** Returns a copy of the file with compressed content and an ETag of its own. */
+/** Returns a copy of the file with compressed content. The copy has another ETag than the file. */
 export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Buffer): StaticFile {
   const etag = `${file.etag.slice(0, -1)}-${coding}"`;
   return withValidators({ ...file, body: compressed, handle: undefined, sizeBytes: compressed.length, etag, coding });
@@ -135,7 +138,7 @@ export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Bu
 
 function isCompressible(type: string, sizeBytes: number, { headers }: FileMarks): boolean {
   if (sizeBytes < leastCompressedBytes || sizeBytes > mostCompressedBytes) return false;
-  // Does not compress a file of unknown type, because it is often compressed already.
+  // Does not compress a file of unknown type, because such a file is often compressed already.
   if (type === unknownType || compressible(type) !== true) return false;
   return !headers.some(([name, value]) => name === "content-encoding" || (name === "cache-control" && value.includes("no-transform")));
 }
@@ -145,7 +148,7 @@ function withValidators(file: Omit<StaticFile, "validatorPairs" | "validatorLine
     ["etag", file.etag],
     ["last-modified", new Date(file.modifiedMs).toUTCString()],
     ["accept-ranges", "bytes"],
-    // With `no-cache`, clients validate the file each time, so a new upload is visible immediately.
+    // With `no-cache`, clients validate the file at each use, so a new upload is visible immediately.
     ["cache-control", file.marks.isImmutable ? "public, max-age=31536000, immutable" : "no-cache"],
     ["x-content-type-options", "nosniff"],
     ...file.marks.headers,
@@ -162,7 +165,7 @@ function etagOf(content: Buffer | string): string {
 
 interface CachedFile {
   readonly file: StaticFile;
-  /** Time of the last check on the disk, by the clock of `performance.now()`. */
+  /** Time in milliseconds at which the file was last read from the disk or checked, on the clock of `performance.now()`. */
   checkedMs: number;
   readonly shelf: Map<string, CachedFile>;
   readonly key: string;
@@ -172,8 +175,8 @@ interface CachedFile {
 export type CacheShelf = Map<string, CachedFile>;
 
 /**
- * Cache of recently requested files of all sites, of at most 64 MB. Removes the file whose last check on the disk is oldest. Files in use
- * are checked each second.
+ * Cache of recently requested files of all sites, of at most 64 MB. Removes the file whose last read from the disk is oldest. A file in use
+ * is read from the disk again each second.
  */
 export class StaticCache {
   readonly #files = new Set<CachedFile>();

@@ -18,7 +18,7 @@ import { readStaticFile, type CacheShelf, type StaticCache, type SiteFolder, typ
 
 /** Time in ms after which the daemon checks a cached file on the disk again, because files can be edited. */
 const recheckMs = 1000;
-/** Headers that the daemon takes from the file. The manifest cannot override them. */
+/** Headers that describe the file itself. The daemon sets these headers, and the manifest cannot override them. */
 const describedByUs = new Set([
   "content-type",
   "content-length",
@@ -29,21 +29,21 @@ const describedByUs = new Set([
   "x-request-id",
 ]);
 const notFoundPage = "404.html";
-/** Returns whether a site is allowed to send a header on an origin that it shares with other workers. */
+/** Returns true if a site is allowed to send a header on an origin that the site shares with other workers. */
 const isForPaths = ([name, value]: readonly [string, string]): boolean => mayWorkerRespondWith(name, value, { ownsOrigin: false });
 
 export interface StaticFilesOptions {
   readonly version: ServedVersion;
   /** The served folder, relative to the package folder. `.` is the package folder itself. */
   readonly directory: string;
-  /** File that is served at the path of the folder itself, relative to the folder. */
+  /** File that is served at the path of the folder itself. The file name is relative to the folder. */
   readonly page: string;
   /**
-   * Response to the navigation to a page without a file. With `spa`, it is `page`. With `404`, it is `404.html`. With `either`, it is
-   * `404.html` if it exists, otherwise `page`. Undefined: neither.
+   * Response when a browser opens a path without a file. `spa`: the file `page`. `404`: the file `404.html`. `either`: `404.html` if the
+   * file exists, otherwise `page`. Undefined: none of them.
    */
   readonly notFound: "spa" | "404" | "either" | undefined;
-  /** Returns whether a file is never served. `file` is its path relative to the folder. */
+  /** Returns true if the daemon never serves a file. `file` is the file's path relative to the folder. */
   readonly isExcluded: (file: string) => boolean;
   readonly cache: StaticCache;
   readonly compressed: CompressedFiles;
@@ -94,7 +94,7 @@ export class StaticFiles {
     });
   }
 
-  /** Sends the file at the path of the request. If there is no such file and no page for missing files, calls `onMissing`. */
+  /** Sends the file at the path of the request. If neither this file nor a page for missing files exists, calls `onMissing`. */
   handle(exchange: WorkerExchange, onMissing: (startedMs: number) => void): void {
     const startedMs = performance.now();
     const relative = relativeFilePath(exchange.address.path);
@@ -105,7 +105,7 @@ export class StaticFiles {
       this.#options.meter.beganCount += 1;
       return this.#note(exchange, startedMs, this.#responses.send(exchange, ready));
     }
-    // Marks the cached file as checked. Only this request then reads the disk, and concurrent requests use the cached file.
+    // Marks the cached file as checked. Only this request then reads the disk, and requests at the same time use the cached file.
     if (cached) cached.checkedMs = startedMs;
     void this.#handleFromDisk(exchange, { startedMs, relative, onMissing });
   }
@@ -119,7 +119,9 @@ export class StaticFiles {
     this.#note(exchange, startedMs, 0);
   }
 
-  /** Removes all files of this folder from the cache. Running responses have their file open and do not need the cache. */
+  /**
+   * Removes all files of this folder from the cache. Running responses do not need the cache, because they have the file in memory or open.
+   */
   retire(): void {
     this.#isRetired = true;
     this.#options.cache.deleteAll(this.#shelf);
@@ -141,7 +143,10 @@ export class StaticFiles {
     }
   }
 
-  /** Sends the response and returns the number of its body bytes. Returns undefined if there is no response. */
+  /**
+   * Sends a file, a redirect or the page for missing files, and returns the number of body bytes. Returns undefined without a response if
+   * none of them exists.
+   */
   async #answer(exchange: WorkerExchange, relative: string | undefined): Promise<number | undefined> {
     const found = await this.#find(relative);
     if (found === "directory") {
@@ -162,7 +167,7 @@ export class StaticFiles {
     return entry && entry !== "directory" ? this.#send(exchange, entry) : undefined;
   }
 
-  /** Counts and logs the request after its response has ended, even if it ended early. */
+  /** Counts and logs the request after its response has ended or its connection has closed. */
   #note(exchange: WorkerExchange, startedMs: number, responseBytes: number): void {
     const { response } = exchange;
     if (!response.writableEnded && !response.closed) {
@@ -176,7 +181,7 @@ export class StaticFiles {
     this.#options.requestLog.write(exchange, { status, durationMs, responseBytes });
   }
 
-  /** Returns the file for a path. Returns "directory" if the path is a folder with an `index.html` and has no slash at its end. */
+  /** Returns the file for a path. Returns "directory" if the path lacks the slash at the end of a folder with an `index.html`. */
   async #find(relative: string | undefined): Promise<StaticFile | "directory" | undefined> {
     if (relative === undefined) return undefined;
     const file = this.#fileOf(relative);
@@ -190,7 +195,8 @@ export class StaticFiles {
       }
     }
     if (relative === "" || relative.endsWith("/")) return undefined;
-    // Also serves /about from about.html. A static export of Next.js contains this file next to a folder about/ without an index.
+    // Serves the file about.html at the path /about. A static export of Next.js can contain both about.html and a folder about/ without an
+    // index.html.
     const page = await this.#read(`${relative}.html`);
     return page === "directory" ? undefined : page;
   }
@@ -219,7 +225,7 @@ async function isFile(file: string): Promise<boolean> {
   return (await stat(file).catch(() => undefined))?.isFile() ?? false;
 }
 
-/** Returns the headers from the manifest that file responses can have, with lower-case names. */
+/** Returns the headers from the manifest that responses with files can have, with lower-case names. */
 export function fileHeadersOf({ headers }: WorkerManifest): (readonly [name: string, value: string])[] {
   return Object.entries(headers)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -227,8 +233,8 @@ export function fileHeadersOf({ headers }: WorkerManifest): (readonly [name: str
 }
 
 /**
- * Returns what the daemon inserts into files of a site. Returns undefined if the manifest's headers state that the files are already
- * compressed.
+ * Returns the content that the daemon inserts into pages of a site. Returns undefined if the manifest declares a `content-encoding`,
+ * because the files are then compressed.
  */
 function injectionOf(manifest: WorkerManifest): PageInjection | undefined {
   const { injectBase, env, envPrefix } = manifest;
@@ -237,7 +243,7 @@ function injectionOf(manifest: WorkerManifest): PageInjection | undefined {
 }
 
 function redirectToSlash({ response, requestId, address }: WorkerExchange): void {
-  // Redirects relative to the last segment of the path. No request path can then lead to another host.
+  // The redirect is relative to the last segment of the path. A request path such as `//host` therefore cannot lead to another host.
   const last = address.path.slice(address.path.lastIndexOf("/") + 1);
   response.writeHead(308, ["location", `./${last}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();

@@ -13,7 +13,7 @@ const noIsolates: VersionLoad = { kind: "static", running: 0, starting: 0, drain
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
 
 interface StaticSiteOptions extends Pick<StaticFilesOptions, "version" | "cache" | "compressed" | "meter" | "requestLog"> {
-  /** The entry page, relative to the package folder. */
+  /** Path of the entry page, relative to the package folder. */
   readonly file: string;
 }
 

@@ -56,7 +56,7 @@ async function openPackageFiles(): Promise<number> {
 }
 const namesIn = async (folder: string) => (await root.workerFiles.list({ query: { path: folder } })).data.entries.map(({ name }) => name);
 
-test("lists the package directories at the empty path, without hidden entries", async () => {
+test("the files API lists the package directories at the empty path", async () => {
   await mkdir(path.join(daemon.directory, "workers", ".hidden"), { recursive: true });
   const { name } = await addWorker({ "index.html": "hello" });
 
@@ -68,7 +68,7 @@ test("lists the package directories at the empty path, without hidden entries", 
   await rejectsWith(root.workerFiles.list({ query: { path: "workers/.hidden" } }), "PATH_NOT_FOUND");
 });
 
-test("serves the new content of a static file before the upload call returns", async () => {
+test("a site serves the new content of a file before the upload call returns", async () => {
   const { unit, name, folder } = await addWorker({ "index.html": "old", "asset.js": "old" });
   expect(await served(`/${name}/`)).toEqual([200, "old"]);
 
@@ -81,7 +81,7 @@ test("serves the new content of a static file before the upload call returns", a
   expect((await stat(path.join(folder, "index.html"))).mode & 0o777).toBe(0o644);
 });
 
-test("runs new code immediately, while old code completes its pending request", async () => {
+test("a worker runs uploaded code immediately, and old code completes its request", async () => {
   const { unit, name } = await addWorker({ "index.js": slowWorker("old") });
   const begun = await request(`${daemon.url}/${name}/`);
 
@@ -91,7 +91,7 @@ test("runs new code immediately, while old code completes its pending request", 
   expect(await begun.body.text()).toBe("old to the end");
 });
 
-test("applies a new manifest before the upload call returns", async () => {
+test("a new manifest is in effect before the upload call returns", async () => {
   const { unit, name } = await addWorker({ "index.html": "page", "other.html": "other" });
 
   await put(unit, { "manifest.yaml": `${manifestOf(name, "1.0.0")}entrypoint: other.html\n` });
@@ -101,7 +101,7 @@ test("applies a new manifest before the upload call returns", async () => {
   expect((await served(`/${name}/`))[0]).toBe(404);
 });
 
-test("serves a version that was uploaded file by file, and deletes its empty folders", async () => {
+test("the files API can create a worker version file by file and delete empty folders", async () => {
   await root.workerFiles.mkdir({ body: { path: "workers/@made/by-hand/2.0.0" } });
   await put("workers/@made/by-hand/2.0.0", { "index.html": "made", "manifest.yaml": manifestOf("@made/by-hand", "2.0.0") });
   expect(await served("/@made/by-hand/")).toEqual([200, "made"]);
@@ -112,7 +112,7 @@ test("serves a version that was uploaded file by file, and deletes its empty fol
   expect(await readdir(path.join(daemon.directory, "workers"))).not.toContain("@made");
 });
 
-test("renames, moves and deletes files, and rejects a rename to an existing file", async () => {
+test("the files API renames, moves and deletes files, but replaces no file by a rename", async () => {
   const { unit } = await addWorker({ "index.html": "", "a.txt": "a", "b.txt": "b", "sub/c.txt": "c" });
 
   await root.workerFiles.rename({ body: { path: `${unit}/a.txt`, newName: "ä.txt" } });
@@ -129,7 +129,7 @@ test("renames, moves and deletes files, and rejects a rename to an existing file
   expect(await namesIn(unit)).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("writes no file when the upload contains an invalid path", async () => {
+test("the files API writes no file when the upload contains an invalid path", async () => {
   const { unit } = await addWorker({ "index.html": "old" });
 
   await rejectsWith(put(unit, { "index.html": "new", "../../x": "out" }), "PATH_TRAVERSAL");
@@ -144,7 +144,7 @@ test("writes no file when the upload contains an invalid path", async () => {
   expect(await readdir(path.join(daemon.directory, "state", "spool"))).toEqual([]);
 });
 
-test("sends a file completely or in byte ranges, always as an attachment", async () => {
+test("the files API sends a file or byte ranges, always as an attachment", async () => {
   const { unit, folder } = await addWorker({ "index.html": "", empty: "" });
   await writeFile(path.join(folder, 'name é".txt'), "0123456789");
   const query = `download?path=${encodeURIComponent(`${unit}/name é".txt`)}`;
@@ -171,7 +171,7 @@ test("sends a file completely or in byte ranges, always as an attachment", async
   expect([empty.statusCode, await empty.body.text()]).toEqual([200, ""]);
 });
 
-test("keeps the ETag of a worker's source file after an isolate starts", async () => {
+test("the ETag of a worker's source file stays the same after an isolate starts", async () => {
   const { unit, name } = await addWorker({ "index.js": "export default { fetch: () => new Response('ok') };" });
   const query = `download?path=${unit}/index.js`;
   const before = (await download(query, {}, "HEAD")).headers.etag;
@@ -179,7 +179,7 @@ test("keeps the ETag of a worker's source file after an isolate starts", async (
   expect((await download(query, {}, "HEAD")).headers.etag).toBe(before);
 });
 
-test("sends folders as valid zip archives without links", async () => {
+test("the files API sends folders as valid ZIP archives without links", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "sub/a.txt": "a", "sub/b.bin": "b".repeat(300_000) });
   await mkdir(path.join(folder, "empty"));
   await symlink("/etc/passwd", path.join(folder, "sub", "link"));
@@ -191,7 +191,7 @@ test("sends folders as valid zip archives without links", async () => {
   expect(both).toEqual(["a.txt", "index.html", "sub/a.txt", "sub/b.bin"]);
 });
 
-test("closes all open files when the client disconnects during a download", async () => {
+test("the files API closes all files when the client disconnects during a download", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page" });
   for (let index = 0; index < 3; index += 1) await writeFile(path.join(folder, `large-${index}`), Buffer.alloc(24 * 1024 * 1024, index));
   await served("/nothing");
@@ -207,7 +207,7 @@ test("closes all open files when the client disconnects during a download", asyn
   await expect.poll(openPackageFiles).toBeLessThanOrEqual(before);
 });
 
-test("lists, replaces and deletes links without following them", async () => {
+test("the files API lists, replaces and deletes links without following the links", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "real/a.txt": "a" });
   await writeFile(path.join(daemon.directory, "outside.txt"), "outside");
   await symlink(path.join(daemon.directory, "outside.txt"), path.join(folder, "file-link"));
@@ -231,7 +231,7 @@ test("lists, replaces and deletes links without following them", async () => {
   expect(await readFile(path.join(folder, "file-link"), "utf8")).toBe("now a file");
 });
 
-test("reloads a plugin before the API call that changes a plugin file returns", async () => {
+test("a change of a plugin file reloads the plugin before the call returns", async () => {
   const manifest = manifestOf("@team/greeter", "1.0.0", "base: /greeter\n");
   await root.plugins.upload({ file: uploadOf("p.tgz", await packFiles({ "manifest.yaml": manifest, "plugin.js": greeter("old") })) });
   expect(await served("/greeter/")).toEqual([200, "old"]);
@@ -243,7 +243,7 @@ test("reloads a plugin before the API call that changes a plugin file returns", 
   expect((await served("/greeter/"))[0]).toBe(404);
 });
 
-test("distinguishes equal directory names by numbers; denies changes to hidden folders", async () => {
+test("the files API numbers equal directory names, and keeps hidden folders unchanged", async () => {
   const directory = path.join(daemon.directory, "more");
   const directories = ["a/apps", "b/apps", ".image"].map((name) => path.join(directory, name));
   for (const folder of directories) await mkdir(path.join(folder, "x", "1.0.0"), { recursive: true });
@@ -276,7 +276,7 @@ async function listZip(answer: Awaited<ReturnType<typeof download>>): Promise<st
   return names.toSorted();
 }
 
-test("overwrites a file only if the client's ETag matches the current file", async () => {
+test("the files API overwrites a file only if the client's ETag matches the file", async () => {
   const { unit, folder } = await addWorker({ "index.html": "as read", "other.txt": "other" });
   const file = path.join(folder, "index.html");
   const tagOf = async (name: string) => {

@@ -100,7 +100,7 @@ describe("an invalid worker manifest", () => {
   });
 });
 
-test("accepts the repair of an invalid package by one file per upload", async () => {
+test("the files API accepts the repair of an invalid package by one file per upload", async () => {
   await writeTree(path.join(daemon.directory, "workers/broken/1.0.0"), {
     "manifest.yaml": "name: [\n",
     "package.json": "{",
@@ -113,7 +113,7 @@ test("accepts the repair of an invalid package by one file per upload", async ()
   await expect.poll(async () => await (await fetch(`${daemon.url}/broken/`)).text()).toBe("mended");
 });
 
-test("rejects an invalid manifest of a plugin or of a plugin override", async () => {
+test("the files API rejects an invalid manifest of a plugin or of a plugin override", async () => {
   const plugin = {
     "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"),
     "plugin.js": "export default { routes: { fetch: () => new Response('told') } };",

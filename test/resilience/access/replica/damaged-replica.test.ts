@@ -116,7 +116,7 @@ describe("a primary that requires a token", () => {
     return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
   };
 
-  test("accepts changes with a valid token; otherwise, the store reports the problem", async () => {
+  test("accepts changes with a valid token, and the store reports an invalid token", async () => {
     const keyFile = path.join(await temporaryDirectory(), "key.pem");
     await writeFile(keyFile, publicKey.export({ type: "spki", format: "pem" }));
     const { url } = await primary({ args: ["--auth-jwt-key-file", keyFile] });

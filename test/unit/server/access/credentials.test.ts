@@ -86,13 +86,13 @@ test.each([
   });
 });
 
-test("reads at most eight session cookies", () => {
+test("at most eight session cookies of a request are read", () => {
   const cookie = Array.from({ length: 9 }, (_, index) => `runtime_api_key=${index}`).join("; ");
 
   expect(secretsOf({ cookie })).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
 });
 
-test("ignores a credential that is longer than any valid key", () => {
+test("a credential that is longer than any valid key is ignored", () => {
   const longest = "k".repeat(512);
   const tooLong = `${longest}k`;
 

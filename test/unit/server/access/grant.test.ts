@@ -19,7 +19,7 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["a key grants its own permissions", holderOf(readers), { permissions: readers, namespaces: ["*"] }],
   ["a key grants fewer permissions than it has", holderOf(readers), { permissions: ["workers:read"], namespaces: ["@a", "@b"] }],
   ["a restricted key grants its own namespace", holderOf(readers, ["@a", "@b"]), { permissions: readers, namespaces: ["@b"] }],
-])("allows the creation of a key (case: %s)", (_, principal, grant) => {
+])("a key can create another key (case: %s)", (_, principal, grant) => {
   expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).not.toThrow();
 });
 
@@ -35,7 +35,7 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["all namespaces", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["*"] }, "*"],
   ["another namespace", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@b"] }, "@b"],
   ["its own namespace and another", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@a", "@ab"] }, "@ab"],
-])("rejects a key with more permissions than its creator (new key: %s)", (_, principal, grant, named) => {
+])("a key cannot create a key with more permissions than its own (new key: %s)", (_, principal, grant, named) => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403, message: expect.stringContaining(named) });
 
   expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).toThrow(refusal);
@@ -47,7 +47,7 @@ test.each<[string, number | undefined, number | undefined, boolean]>([
   ["a key that expires creates a key with the same expiry", 2000, 2000, true],
   ["a key that expires cannot create a key with a later expiry", 2000, 2001, false],
   ["a key that expires cannot create a key that never expires", 2000, undefined, false],
-])("limits the expiry of a key to the expiry of its creator (case: %s)", (_, own, granted, isAllowed) => {
+])("a key cannot create a key that expires later than itself (case: %s)", (_, own, granted, isAllowed) => {
   const principal = { ...admin, ...(own === undefined ? {} : { expiresAt: own }) };
   const grant = () => assertMayGrant(principal, { permissions, namespaces: ["*"], expiresAt: granted });
 

@@ -148,7 +148,7 @@ describe("a store with an older schema", () => {
 });
 
 describe("a migration step", () => {
-  test("leaves the store unchanged when it fails; the error names step and backup", async () => {
+  test("leaves the store unchanged when it fails with an error about step and backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     const before = await readFile(file);
     const backup = path.join(directory, backupName);

@@ -261,7 +261,7 @@ describe("a store whose file shrank", () => {
   });
 });
 
-test("restores the state before an interrupted change from a rollback journal", async () => {
+test("a key store restores the state before an interrupted change from its journal", async () => {
   const directory = await temporaryDirectory();
   const store = openStore(directory);
   for (let count = 0; count < 200; count += 1) store.create(newKey(createKeySecret()));

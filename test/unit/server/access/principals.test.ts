@@ -90,7 +90,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key")).toBeUndefined();
   });
 
-  test("remain listed after expiry; rejected requests do not change their last use", async () => {
+  test("remain listed after expiry, and keep their last use when a request is rejected", async () => {
     const { principals, addKey, store, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 61;
@@ -152,7 +152,7 @@ test("isOurKey returns true for the root key and each key with the prefix rtk_",
   expect(principals.isOurKey("the app's own token")).toBe(false);
 });
 
-test("generates unique keys in the documented format", () => {
+test("generated keys are unique and have the documented format", () => {
   const secrets = Array.from({ length: 1_000 }, () => createKeySecret());
 
   for (const secret of secrets) expect(secret).toMatch(/^rtk_[A-Za-z0-9_-]{43}$/);

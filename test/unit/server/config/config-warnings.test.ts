@@ -8,10 +8,10 @@ test.each([
   ["RUNTIME_PLUGIN_DIR", "RUNTIME_PLUGIN_DIRS"],
   ["RUNTIME_STATE_DIRECTORY", "RUNTIME_STATE_DIR"],
   ["RUNTIME_WORKER_UID", "RUNTIME_WORKER_UIDS"],
-])("suggests the most similar variable name for %s", (name, meant) => {
+])("the warning for %s suggests the most similar variable name", (name, meant) => {
   expect(warningOf(name)).toBe(`${name} is set and is no variable of runtimed; is ${meant} meant?`);
 });
 
-test.each(["RUNTIME_FOOBAR", "RUNTIME_WORKER_TIMEOUTT", "RUNTIME_X", "RUNTIME_"])("suggests no variable for %s", (name) => {
+test.each(["RUNTIME_FOOBAR", "RUNTIME_WORKER_TIMEOUTT", "RUNTIME_X", "RUNTIME_"])("the warning for %s suggests no name", (name) => {
   expect(warningOf(name)).toBe(`${name} is set and is no variable of runtimed`);
 });

@@ -46,7 +46,7 @@ describe("the network permissions that the operator allows", () => {
 });
 
 test.each(["db", "db:", ":5432", "db:70000", "db:5432/x", "unix:run", "unix:/a,b", "[::1]", "a b:1", "http://a:1"])(
-  "rejects the invalid network target %j",
+  "the invalid network target %j is rejected",
   (text) => {
     expect(parseNetworkTarget(text)).toBeUndefined();
   },

@@ -17,7 +17,7 @@ async function next(stream: AsyncGenerator<RuntimeEvent[]>): Promise<string[]> {
   return ((value ?? []) as RuntimeEvent[]).map(({ type, subject }) => subject?.name ?? type);
 }
 
-test("reports the events that a slow reader missed as a gap, then sends later events", async () => {
+test("a slow reader of events receives a gap for missed events, then later events", async () => {
   const { events, tell } = eventsOf(3);
   const stream = events.follow(all, start, new AbortController().signal);
   expect(await next(stream)).toEqual(["stream.opened"]);
@@ -32,7 +32,7 @@ test("reports the events that a slow reader missed as a gap, then sends later ev
   expect(events.followerCount).toBe(0);
 });
 
-test("continues without a gap while all missed events are still stored", async () => {
+test("a reader of events receives no gap while all missed events are still stored", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (lastEventId: number) => next(events.follow(all, { ...start, lastEventId }, new AbortController().signal));
@@ -42,7 +42,7 @@ test("continues without a gap while all missed events are still stored", async (
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("reports a gap for a start time only when events before that time are missing", async () => {
+test("a start time causes a gap only when events after that time are missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

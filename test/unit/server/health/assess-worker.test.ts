@@ -41,7 +41,7 @@ test.each<[about: string, observation: Partial<WorkerObservation>, state: string
     "degraded",
     "The p99 latency is 600 ms since 1.2.0; before this version it was 200 ms.",
   ],
-])("returns the state for %s", (_about, observation, state, reason) => {
+])("assessWorker returns the state and the reason for %s", (_about, observation, state, reason) => {
   const assessment = assessWorker({ ...quiet, ...observation });
   expect([assessment.state, assessment.reason?.("since 1.2.0")]).toEqual([state, reason]);
 });

@@ -16,11 +16,11 @@ test.each([
   ["GET /app/ 500 3 ms", { message: "GET /app/ 500 3 ms" }],
   ["\n  \n", { message: "" }],
   ["connect ECONNREFUSED 127.0.0.1:80:1", { message: "connect ECONNREFUSED 127.0.0.1:80:1" }],
-])("reads message and position of an error (case %#)", (text, expected) => {
+])("parseError returns the message and the position in an error text (case %#)", (text, expected) => {
   expect(parseError(text, 7)).toEqual({ at: 7, ...expected });
 });
 
-test("prefers an error with a position over lines and responses that follow it", () => {
+test("LoggedErrors prefers an error with a position to later lines and responses", () => {
   const errors = new LoggedErrors();
   errors.note({ time: 1000, source: "app", text: "Error: first\n    at index.js:1:1" });
   errors.note({ time: 1500, source: "app", text: "a line" });

@@ -51,7 +51,7 @@ function createApp(versions: readonly string[]) {
 
 const wait = (ms: number) => vi.advanceTimersByTime(ms);
 
-test("stays failing without visitors until a request succeeds", () => {
+test("a worker stays failing without new requests until a request succeeds", () => {
   const app = createApp(["1.0.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -69,7 +69,7 @@ test("stays failing without visitors until a request succeeds", () => {
   ]);
 });
 
-test("counts only requests of the last minute", () => {
+test("the health of a worker includes only failed requests of the last minute", () => {
   const app = createApp(["1.0.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -83,7 +83,7 @@ test("counts only requests of the last minute", () => {
   expect(app.health()).toMatchObject({ state: "idle" });
 });
 
-test("names the version as suspect only for a problem within 30 min after its activation", () => {
+test("a version is suspected only for a problem within 30 min after its activation", () => {
   const app = createApp(["1.0.0", "1.1.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -105,7 +105,7 @@ test("names the version as suspect only for a problem within 30 min after its ac
   expect(later.health()).not.toHaveProperty("rollbackTo");
 });
 
-test("does not suspect a version if the version before it had the same problem", () => {
+test("a version is not suspected if the previous version had the same problem", () => {
   const app = createApp(["1.0.0", "1.1.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -118,7 +118,7 @@ test("does not suspect a version if the version before it had the same problem",
   expect(app.health()).not.toHaveProperty("suspect");
 });
 
-test("compares the p99 with that of the version before only from 100 requests", () => {
+test("the p99 is compared with that of the previous version only from 100 requests", () => {
   for (const [count, state] of [
     [99, "ok"],
     [100, "degraded"],
@@ -136,7 +136,7 @@ test("compares the p99 with that of the version before only from 100 requests", 
   }
 });
 
-test("is degraded while the last run of a cron job failed", () => {
+test("a worker is degraded while the last run of one of its cron jobs is a failed run", () => {
   const app = createApp(["1.0.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -149,7 +149,7 @@ test("is degraded while the last run of a cron job failed", () => {
   expect(app.health()).toMatchObject({ state: "idle" });
 });
 
-test("forgets a worker that is not installed any more", () => {
+test("a worker that is not installed any more has no health", () => {
   const app = createApp([]);
   app.monitor.start();
   app.monitor.noteActive("gone", { name: "gone", version: "1.0.0" });

@@ -40,7 +40,7 @@ class ForeignRecords implements RecordStore {
   }
 }
 
-test("reads only the hosts that another daemon has changed", () => {
+test("the host table reads only the hosts that another daemon has changed", () => {
   const records = new ForeignRecords();
   records.rows = [hostRow("a.test", "a", 1), hostRow("b.test", "b", 2)];
   const table = new HostTable({ records, config });
@@ -59,7 +59,7 @@ test("reads only the hosts that another daemon has changed", () => {
   expect(records.fetchCount).toBe(1);
 });
 
-test("reads all hosts again after the primary was restored from a backup", () => {
+test("the host table reads all hosts again after the primary was restored", () => {
   const records = new ForeignRecords();
   records.rows = [hostRow("a.test", "a", 9)];
   const table = new HostTable({ records, config });

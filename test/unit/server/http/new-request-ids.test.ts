@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newRequestIds } from "../../../../src/server/http/request-id.js";
 
-test("generates unique request IDs in UUID v4 format, with one prefix per generator", () => {
+test("request IDs are unique UUIDs of version 4, with one prefix per generator", () => {
   const newId = newRequestIds();
   const ids = Array.from({ length: 10_000 }, newId);
 

@@ -78,7 +78,7 @@ describe("a plugin counter", () => {
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test('keeps 200 combinations of labels, and counts others under the label "other"', () => {
+  test('keeps 200 combinations of labels, and counts further ones with the value "other"', () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     for (let index = 0; index < 1000; index += 1) counter.add({ client: `c${index}` });

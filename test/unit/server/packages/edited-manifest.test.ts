@@ -16,15 +16,15 @@ describe("the text of a manifest", () => {
     ["keeps comments in a map", "env:\n  # first\n  A: 1\n  B: 2\n", { env: { A: 9, C: 3 } }, "env:\n  # first\n  A: 9\n  C: 3\n"],
     ["keeps the form of a flow map", "{a: 1, b: 2}\n", { b: 3 }, "{a: 1, b: 3}\n"],
     ["replaces a block text", "a: |\n  long\n  text\nb: 1\n", { a: "short" }, "a: |-\n  short\nb: 1\n"],
-  ])("an edit %s", (_name, text, changes, expected) => {
+  ])("has the expected form after an edit that %s", (_name, text, changes, expected) => {
     expect(edit(text, changes)).toBe(expected);
   });
 
-  test("sets a value below a map that it creates", () => {
+  test("contains a new map when an edit sets a value below a missing map", () => {
     expect(parse(withField("name: x\n", "manifest.yaml", ["config", "timeout"], "5s"))).toEqual({ name: "x", config: { timeout: "5s" } });
   });
 
-  test("rejects a change of an anchor that another field uses", () => {
+  test("cannot be edited at an anchor that another field uses", () => {
     expect(() => edit("a: &x [1]\nb: *x\n", { a: 2 })).toThrow(expect.objectContaining({ code: "INVALID_PACKAGE_METADATA" }));
   });
 });

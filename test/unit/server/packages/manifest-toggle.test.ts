@@ -35,13 +35,13 @@ test.for([
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: true\n`,
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: false\n`,
   ],
-])("sets the key enabled without changing other text of the manifest (case: %s)", async ([, before, after]) => {
+])("toggling a version changes only the key enabled in the manifest (case: %s)", async ([, before, after]) => {
   await writeFiles(folder, { "manifest.yaml": before as string });
   expect(toggledManifest(folder, false)).toEqual({ filePath: path.join(folder, "manifest.yaml"), text: after });
 });
 
 test.for(["name: app\nenabled:\n", "{ name: app }\n", "? name\n: app\n", "&all\nname: app\n"])(
-  "writes a whole manifest again when its text cannot be edited (manifest: %j)",
+  "toggling a version writes the manifest again when no edit is possible (%j)",
   async (before) => {
     await writeFiles(folder, { "manifest.yml": before });
     const { filePath, text } = toggledManifest(folder, false);
@@ -50,12 +50,12 @@ test.for(["name: app\nenabled:\n", "{ name: app }\n", "? name\n: app\n", "&all\n
   },
 );
 
-test("creates a manifest.yaml for a package that has only a package.json", async () => {
+test("toggling a version creates a manifest.yaml if only a package.json exists", async () => {
   await writeFiles(folder, { "package.json": '{"name":"app"}' });
   expect(toggledManifest(folder, false)).toEqual({ filePath: path.join(folder, "manifest.yaml"), text: "enabled: false\n" });
 });
 
-test("restores the original text when the key enabled is set back", async () => {
+test("toggling a version twice restores the original text of the manifest", async () => {
   const text = "# a\nname: app\n\nenabled: true # b\n";
   await writeFiles(folder, { "manifest.yaml": text });
   await writeFiles(folder, { "manifest.yaml": toggledManifest(folder, false).text });

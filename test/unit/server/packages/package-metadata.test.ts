@@ -155,7 +155,7 @@ describe("package metadata that is invalid or hostile", () => {
   });
 });
 
-test("rejects an invalid worker manifest and names the invalid field", async () => {
+test("an invalid worker manifest causes an error with the name of the invalid field", async () => {
   const metadata = await read({ "manifest.yaml": `${named}timeout: soon\nentrypoint: ../x\n` });
   const error = failureOf(() => parseWorkerManifest(metadata as NonNullable<typeof metadata>)) as Error;
   expect(error).toMatchObject({ code: "INVALID_PACKAGE_METADATA" });

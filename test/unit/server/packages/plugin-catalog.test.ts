@@ -16,7 +16,7 @@ const found = (name: string) => fixture.packages.discover().find((plugin) => plu
 const names = () => fixture.packages.discover().map(({ name }) => name);
 const write = (text: string) => writeFiles(fixture.uploads, { "guard/manifest.yaml": `name: guard\n${text}` });
 
-test("prefers the manifest to package.json, and ignores npm dependencies", async () => {
+test("the plugin catalog prefers the manifest and ignores npm dependencies", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "base: /guard\ndependencies: [logger]\nenv: { A: 1 }\nlimit: 10\nconfig: { limit: 20, rules: [a] }\n",
     "guard/package.json": JSON.stringify({
@@ -41,7 +41,7 @@ test("prefers the manifest to package.json, and ignores npm dependencies", async
   expect(found("npm")).not.toHaveProperty("problem");
 });
 
-test("creates a plugin's worker from its entrypoint and worker settings", async () => {
+test("the plugin catalog creates a plugin's worker from entrypoint and settings", async () => {
   await writeFiles(fixture.uploads, {
     "shop/manifest.yaml": "name: shop\nbase: /shop\nentrypoint: app/index.html\nenv: { PUBLIC_A: 1 }\n",
   });
@@ -49,7 +49,7 @@ test("creates a plugin's worker from its entrypoint and worker settings", async 
   expect(found("shop")?.app).toMatchObject({ entrypoint: "app/index.html", env: { PUBLIC_A: "1" }, memory: 128 * 1024 ** 2 });
 });
 
-test("ignores folders without metadata, hidden folders and links to other folders", async () => {
+test("the plugin catalog ignores hidden folders, links and folders without metadata", async () => {
   await writeFiles(fixture.root, { "outside/manifest.yaml": "name: outside\n" });
   await writeFiles(fixture.uploads, { "notes/readme.md": "", ".hidden/manifest.yaml": "name: hidden\n", "plugin.js": "" });
   await symlink(path.join(fixture.root, "outside"), inUploads("outside"));
@@ -65,7 +65,7 @@ test.for([
   ["a reserved base", { "manifest.yaml": "name: bad\nbase: /api" }, "/api"],
   ["a flag of the wrong type", { "manifest.yaml": "name: bad\nenabled: 'no'" }, "enabled"],
   ["worker settings with a disallowed permission", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
-] as const)("lists an invalid plugin with its problem, and valid plugins (problem: %s)", async ([, files, problem]) => {
+] as const)("the plugin catalog lists an invalid plugin with its problem (problem: %s)", async ([, files, problem]) => {
   await writeFiles(inUploads("bad"), files);
   await writeFiles(inUploads("good"), { "manifest.yaml": "name: good\n" });
 
@@ -78,7 +78,7 @@ test.for([
   expect(names()).toEqual(["good"]);
 });
 
-test("reports a reserved name as a problem only if the plugin is uploaded", async () => {
+test("a reserved plugin name is a problem only if the plugin is uploaded", async () => {
   await writeFiles(fixture.uploads, { "api/manifest.yaml": "name: api\n" });
   await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\n" });
 
@@ -86,7 +86,7 @@ test("reports a reserved name as a problem only if the plugin is uploaded", asyn
   expect(found("cpanel")).not.toHaveProperty("problem");
 });
 
-test("prefers the first directory, then the folder with the name of the plugin", async () => {
+test("the plugin catalog prefers the first directory, then the folder with the name", async () => {
   const second = path.join(fixture.root, "second");
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "guard/manifest.yaml": "name: guard\nversion: 3.0.0\n", "tool/manifest.yaml": "name: tool\n" });
@@ -107,7 +107,7 @@ test("prefers the first directory, then the folder with the name of the plugin",
   expect(found("guard")).toMatchObject({ version: "3.0.0", source: "built-in" });
 });
 
-test("reports a manifest as changed when its settings differ, except for enabled", async () => {
+test("a plugin manifest counts as changed when settings other than enabled differ", async () => {
   await write("limit: 1\n");
   const first = found("guard")?.manifestHash;
   await write("limit: 1 # of many\nenabled: false\n");

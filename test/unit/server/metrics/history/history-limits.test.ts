@@ -6,7 +6,7 @@ import { openHistory } from "../../../../support/history-harness.js";
 const mb = 1024 * 1024;
 const names = Array.from({ length: 2000 }, (_, number) => `worker-${number}`);
 
-test("keeps 2,000 active workers within the memory limit, and none of their points is lost", { timeout: 60_000 }, async () => {
+test("the metrics history of 2,000 active workers stays within the memory limit", { timeout: 60_000 }, async () => {
   const limitBytes = 24 * mb;
   const harness = await openHistory(limitBytes);
   let most = 0;
@@ -22,7 +22,7 @@ test("keeps 2,000 active workers within the memory limit, and none of their poin
   expect((await harness.requestsOf("worker-1999")).filter(([, requests]) => requests === 1)).toHaveLength(32);
 });
 
-test("moves idle workers to the disk before active workers get no history", async () => {
+test("the metrics history moves idle workers to the disk to record active workers", async () => {
   const harness = await openHistory(2 * mb);
   for (let minute = 0; minute < 10; minute += 1) {
     for (const name of names.slice(minute * 100, minute * 100 + 100)) harness.request(name);
@@ -34,7 +34,7 @@ test("moves idle workers to the disk before active workers get no history", asyn
   expect(await harness.requestsOf("worker-0")).toContainEqual([1, 1]);
 });
 
-test("records the first workers and warns once when active workers need more than the limit", async () => {
+test("the metrics history warns once when the active workers exceed the memory limit", async () => {
   const harness = await openHistory(2 * mb);
   for (let minute = 0; minute < 3; minute += 1) {
     for (const name of names) harness.request(name);

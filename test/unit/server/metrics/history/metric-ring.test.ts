@@ -15,14 +15,14 @@ function ringOf(size: number, ...slots: number[]): MetricRing {
 const slotsOf = (ring: MetricRing) => ring.rows().map(({ slot }) => slot);
 
 describe("a metric ring", () => {
-  test("keeps the newest rows when it wraps", () => {
+  test("keeps only the newest rows when more rows are added than its maximum", () => {
     const ring = ringOf(10, ...Array.from({ length: 35 }, (_, slot) => slot));
 
     expect(slotsOf(ring)).toEqual([25, 26, 27, 28, 29, 30, 31, 32, 33, 34]);
     expect(ring.newestSlot).toBe(34);
   });
 
-  test("keeps a gap as a gap", () => {
+  test("adds no rows for intervals between two added rows", () => {
     const ring = ringOf(10, 1, 2, 900, 901);
 
     expect(slotsOf(ring)).toEqual([1, 2, 900, 901]);
@@ -36,20 +36,20 @@ describe("a metric ring", () => {
     expect(slotsOf(ring)).toEqual([5, 6, 100, 101, 102]);
   });
 
-  test("inserts earlier rows in order after it wrapped", () => {
+  test("inserts earlier rows in order after it has dropped its oldest rows", () => {
     const ring = ringOf(4, 10, 20, 30, 40, 50, 35, 1);
 
     expect(slotsOf(ring)).toEqual([30, 35, 40, 50]);
   });
 
-  test("keeps the row with more requests when a row is added again", () => {
+  test("keeps the row with the most requests when several rows have the same slot", () => {
     const ring = new MetricRing(4);
     for (const requests of [3, 9, 4]) ring.put(row(7, requests));
 
     expect(ring.rows()).toEqual([row(7, 9)]);
   });
 
-  test("survives encoding, without the incomplete row at the end", () => {
+  test("is restored from its encoded rows, without an incomplete row at the end", () => {
     const ring = ringOf(10, 1, 2, 3);
     const bytes = Buffer.concat([ring.encode(2), encodeRow(row(9)).subarray(0, 20)]);
     const decoded = new MetricRing(10);
@@ -72,7 +72,7 @@ describe("a metric ring", () => {
 });
 
 describe("combined rows", () => {
-  test("have sums, the maximum of gauges and percentiles weighted by requests", () => {
+  test("have sums of counts, maximums of gauges and percentiles weighted by requests", () => {
     const slow = { ...row(1, 10), p50Ms: 500, p99Ms: 900, memoryKilobytes: 4096, isolates: 3 };
     const combined = combineRows(5, [slow, row(2, 10_000), { ...row(3, 0), p50Ms: Number.NaN, p99Ms: Number.NaN }]);
 

@@ -7,7 +7,7 @@ import { minuteMs, openHistory, startMs } from "../../../../support/history-harn
 const mb = 1024 * 1024;
 
 describe("the metrics history", () => {
-  test("has the requests, failures and percentiles of each minute", async () => {
+  test("contains the requests, failures and percentiles of each minute", async () => {
     const harness = await openHistory();
     harness.request("shop", { count: 100, failed: 3, durationMs: 10 });
     await harness.minute();
@@ -20,7 +20,7 @@ describe("the metrics history", () => {
     expect(points.p99Ms).toEqual([points.p50Ms[0], null]);
   });
 
-  test("of the daemon has intervals of 10 s and excludes the panel", async () => {
+  test("has intervals of 10 s for the daemon, and excludes requests to the panel", async () => {
     const harness = await openHistory();
     harness.request("shop", { count: 5 });
     harness.request("cpanel", { count: 7 });
@@ -36,7 +36,7 @@ describe("the metrics history", () => {
     expect(points.memoryBytes[0]).toBeGreaterThan(mb);
   });
 
-  test("has a gap while the daemon did not run", async () => {
+  test("contains no points for minutes in which the daemon did not run", async () => {
     const harness = await openHistory();
     harness.request("shop");
     await harness.minute();
@@ -78,7 +78,7 @@ describe("the metrics history", () => {
     expect(await harness.requestsOf("shop")).toEqual(expected);
   });
 
-  test("combines the minute of a restart", async () => {
+  test("adds the requests before and after a restart in the same minute", async () => {
     const harness = await openHistory();
     harness.request("shop", { count: 4 });
     harness.nowMs += 20_000;
@@ -92,7 +92,7 @@ describe("the metrics history", () => {
     expect(await harness.requestsOf("shop")).toEqual([[1, 10]]);
   });
 
-  test.each([1, 7, 8, 30, 50])("ignores an append of which the last %i bytes are missing", async (missing) => {
+  test.each([1, 7, 8, 30, 50])("ignores a record of the journal whose last %i bytes are missing", async (missing) => {
     const harness = await openHistory();
     const journal = path.join(harness.directory, "journal");
     for (const count of [1, 2]) {
@@ -111,7 +111,7 @@ describe("the metrics history", () => {
     expect(points.at(-1)).toEqual([3, 5]);
   });
 
-  test("replaces a journal of another format", async () => {
+  test("ignores and replaces a journal of another format", async () => {
     const harness = await openHistory();
     harness.request("shop");
     await harness.minute();
@@ -128,7 +128,7 @@ describe("the metrics history", () => {
     expect(await harness.requestsOf("shop")).toEqual([[2, 8]]);
   });
 
-  test("survives 15 days with a restart each day, in files of limited size", async () => {
+  test("keeps 14 days in files of limited size, with a restart each day", async () => {
     const harness = await openHistory();
     for (let day = 0; day < 15; day += 1) {
       for (let minute = 0; minute < 24 * 60; minute += 5) {
@@ -168,7 +168,7 @@ describe("the metrics history", () => {
     expect(harness.history.sparklines(() => true)).toEqual([]);
   });
 
-  test("has markers with the key of a deployment", async () => {
+  test("contains a marker for each start, deployment and restart, with the key's name", async () => {
     const harness = await openHistory();
     harness.installed.add("shop");
     const principal = { id: 3, name: "ci", keyPrefix: "rt_abc" };
@@ -194,7 +194,7 @@ describe("the metrics history", () => {
     expect(ofDaemon.markers).toEqual(expect.arrayContaining([{ ...deploy, worker: "shop" }, { ...restart, worker: "shop" }, ...starts]));
   });
 
-  test("logs one warning while its directory cannot be written, and writes all points afterwards", async () => {
+  test("logs one warning while it cannot write, and later writes all points", async () => {
     const harness = await openHistory();
     await writeFile(harness.directory, "");
     for (let minute = 0; minute < 3; minute += 1) {
@@ -213,7 +213,7 @@ describe("the metrics history", () => {
     expect(harness.warnings).toHaveLength(2);
   });
 
-  test("records nothing with a limit of 0", async () => {
+  test("contains no points when its limit is 0 bytes", async () => {
     const harness = await openHistory(0);
     harness.request("shop");
     await harness.minute();

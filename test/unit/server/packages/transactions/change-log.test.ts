@@ -22,7 +22,7 @@ beforeEach(async () => {
   reader = new ChangeLog({ file, instance: "reader" });
 });
 
-test("returns each change by another daemon once and in order", () => {
+test("the change log returns each change by another daemon once and in order", () => {
   expect(reader.read()).toEqual(nothing);
   append(writer, "a");
   append(writer, "b");
@@ -33,7 +33,7 @@ test("returns each change by another daemon once and in order", () => {
   expect(namesOf(writer.read())).toEqual(["c"]);
 });
 
-test("ignores a line that a crash left incomplete, and returns the next line", async () => {
+test("the change log ignores a line that a crash left incomplete", async () => {
   append(writer, "a");
   await appendFile(file, `{"log":"x","num`);
   expect(namesOf(reader.read())).toEqual(["a"]);
@@ -41,7 +41,7 @@ test("ignores a line that a crash left incomplete, and returns the next line", a
   expect(reader.read()).toEqual({ changes: [changeOf("b")], hasGap: false });
 });
 
-test("limits its file size, and a frequent reader misses no change", async () => {
+test("the change log limits its file size, but a frequent reader misses no change", async () => {
   const long = "x".repeat(1000);
   const read: (string | undefined)[] = [];
   for (let index = 0; index < 1000; index += 1) {
@@ -55,7 +55,7 @@ test("limits its file size, and a frequent reader misses no change", async () =>
   expect((await stat(file)).size).toBeLessThan(1024 * 1024);
 });
 
-test("reports missed changes to a slow reader and after its file was replaced", async () => {
+test("the change log reports missed changes to a slow reader or after a replacement", async () => {
   append(writer, "first");
   reader.read();
   const long = "x".repeat(5000);

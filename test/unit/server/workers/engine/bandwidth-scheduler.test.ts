@@ -27,7 +27,7 @@ describe("the rate of streamed bodies", () => {
     expect(body.waitingBytes).toBe(0);
   });
 
-  test("is limited, in turns, while other workers have requests", async () => {
+  test("is limited while other workers have requests, and bodies are sent in turns", async () => {
     const { scheduler, turns, createShare } = begin();
     const [first, second, third, over] = ["first", "second", "third", "over"].map(createShare);
     scheduler.noteCall();

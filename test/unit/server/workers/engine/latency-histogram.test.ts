@@ -78,7 +78,7 @@ describe("the latency of the last minute", () => {
   });
 });
 
-test("returns exact counts for the buckets of Prometheus", () => {
+test("the latency histogram has exact counts for the buckets of Prometheus", () => {
   const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 400, 1600, 6400, 25_600];
   const histogram = new LatencyHistogram(0);
   for (const boundMs of boundsMs) for (const factor of [0.9995, 1]) histogram.record(boundMs * factor, 0);

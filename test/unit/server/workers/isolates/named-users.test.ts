@@ -10,7 +10,7 @@ function temporaryFile(): string {
   return path.join(folder, "worker-users.json");
 }
 
-test("assigns each worker name its own user, and the same user after a restart", () => {
+test("each worker name has its own user, which stays the same after a restart", () => {
   const file = temporaryFile();
   const users = new NamedUsers({ file, salt: "daemon", count: 50 });
   const names = Array.from({ length: 50 }, (_, index) => `worker-${index}`);
@@ -22,14 +22,14 @@ test("assigns each worker name its own user, and the same user after a restart",
   expect(names.toReversed().map((name) => later.placeOf(name))).toEqual(places.toReversed());
 });
 
-test("assigns one user to two names only when no user is free", () => {
+test("two worker names have the same user only when no user is free", () => {
   const users = new NamedUsers({ file: undefined, salt: "", count: 2 });
   expect(new Set([users.placeOf("a"), users.placeOf("b")]).size).toBe(2);
   expect(users.placeOf("c")).toBeLessThan(2);
 });
 
 test.each(["", "null", "[1", '{"a":-1}', '{"a":"1"}'])(
-  "assigns users by a hash of the name when the file has the invalid content %j",
+  "a hash of the name determines the user when the file has the content %j",
   (text) => {
     const file = temporaryFile();
     const place = new NamedUsers({ file: undefined, salt: "daemon", count: 50 }).placeOf("a");

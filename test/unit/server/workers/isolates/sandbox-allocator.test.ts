@@ -7,7 +7,7 @@ import { SandboxAllocator } from "../../../../../src/server/workers/isolates/san
 
 const needs = { memoryBytes: 1, permissions: [], network: { mode: "all" as const, allowsLoopback: false, allow: [] }, name: "" };
 
-test("creates a sandbox folder per isolate and deletes each folder separately", async () => {
+test("the allocator creates and deletes a separate sandbox folder for each isolate", async () => {
   const directory = await mkdtemp(path.join(tmpdir(), "sandbox-folders-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const allocator = new SandboxAllocator({ slotsDirectory: path.join(directory, "slots"), log: pino({ level: "silent" }) });

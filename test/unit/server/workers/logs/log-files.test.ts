@@ -22,7 +22,7 @@ async function open(bytesPerWorker = 100_000) {
   return { directory, files: new LogFiles({ directory, bytesPerWorker }) };
 }
 
-test("returns the newest matching entries of one worker in order", async () => {
+test("the log files return the newest matching entries of one worker in order", async () => {
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1), entry(2), entry(3)]);
   await files.append("other", [entry(4)]);
@@ -33,7 +33,7 @@ test("returns the newest matching entries of one worker in order", async () => {
   expect(await other.read("@team/app", all, { limit: 1, leastId: 0 })).toEqual([entry(3)]);
 });
 
-test("limits the size of a worker's log files, which only their owner can read", async () => {
+test("a worker's log files have a limited size, and only their owner can read them", async () => {
   const { directory, files } = await open(10_000);
   for (let id = 1; id <= 500; id += 1) await files.append("@team/app", [entry(id)]);
   const names = await readdir(directory);
@@ -47,7 +47,7 @@ test("limits the size of a worker's log files, which only their owner can read",
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 501 - kept.length + index));
 });
 
-test("reads lines of any length from the requested entry ID", async () => {
+test("lines of any length are read from the log files, from the requested entry ID on", async () => {
   const { files } = await open(10_000_000);
   const lengths = [0, 1, 65_400, 65_536, 200_000, 3, 70_000, 0];
   const entries = lengths.map((length, index) => entry(index + 1, "ü€".repeat(length / 2)));
@@ -57,7 +57,7 @@ test("reads lines of any length from the requested entry ID", async () => {
   expect(ids(await files.read("@team/app", all, { limit: 2, leastId: 5 }))).toEqual([7, 8]);
 });
 
-test("skips a line that a crash left incomplete, and appends entries after it", async () => {
+test("a line that a crash left incomplete is skipped, and later entries are appended", async () => {
   const { directory, files } = await open();
   await files.append("@team/app", [entry(1)]);
   const file = path.join(directory, "%40team%2Fapp.jsonl");
@@ -68,7 +68,7 @@ test("skips a line that a crash left incomplete, and appends entries after it", 
   expect(await readFile(file, "utf8")).toMatch(/\n$/);
 });
 
-test("accepts new entries of a worker after its old entries were deleted", async () => {
+test("the log files accept new entries of a worker whose old entries were deleted", async () => {
   const { directory, files } = await open();
   await Promise.all([files.append("a", [entry(1)]), files.append("b", [entry(2)]), files.delete("a"), files.append("a", [entry(3)])]);
   expect(ids(await files.read("a", all, { limit: 10, leastId: 0 }))).toEqual([3]);

@@ -19,7 +19,7 @@ async function open(limits = { bytesPerWorker: 2000, totalBytes: 100_000 }) {
   return { directory, errors, logs, write };
 }
 
-test("reports a disk failure once, and writes logs again after the failure", async () => {
+test("the log writer reports a disk failure once, and writes again after the failure", async () => {
   const { directory, errors, logs, write } = await open();
   await writeFile(directory, "a file in the place of the folder");
   for (const text of ["one", "two", "three"]) {
@@ -35,7 +35,7 @@ test("reports a disk failure once, and writes logs again after the failure", asy
   expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual(["one", "two", "three", "four"]);
 });
 
-test("writes a notice when entries are dropped from memory before they reach the disk", async () => {
+test("a log contains a notice when entries were dropped before they reached the disk", async () => {
   const { logs, write } = await open();
   for (let index = 0; index < 100; index += 1) write(`${index} ${"x".repeat(100)}`);
   await logs.close();
@@ -44,7 +44,7 @@ test("writes a notice when entries are dropped from memory before they reach the
   expect(entries.at(-1)?.text).toMatch(/^99 /);
 });
 
-test("writes the number of lost entries when the total size limit deletes a log", async () => {
+test("a log contains the number of entries that the total size limit has deleted", async () => {
   const { logs, write } = await open();
   const counts: Record<string, number> = {};
   // Each worker displaces the logs of others, and comes back before the entries are written.
@@ -69,7 +69,7 @@ test("writes the number of lost entries when the total size limit deletes a log"
   expect(notice).toMatchObject({ worker: "app0", version: "1.0.0", source: "runtime", level: "warn", text: missing(5) });
 });
 
-test("writes a notice when request entries are deleted to store output of the worker", async () => {
+test("a log contains a notice when output of the worker has displaced request entries", async () => {
   const { logs, write } = await open({ bytesPerWorker: 2000, totalBytes: 2000 });
   for (let index = 0; index < 3; index += 1) logs.writeRequest({ name: "app", version: "1.0.0", level: "info", text: `${index}`, request });
   write("x".repeat(1800));
@@ -77,7 +77,7 @@ test("writes a notice when request entries are deleted to store output of the wo
   expect((await logs.read(["app"], { limit: 10 })).entries.map(({ text }) => text)).toEqual([missing(3), "x".repeat(1800)]);
 });
 
-test("returns entries from disk and memory in order, also after a given entry", async () => {
+test("a reader receives log entries from disk and memory in order", async () => {
   const { logs, write } = await open();
   write("output");
   for (let index = 0; index < 60; index += 1) {

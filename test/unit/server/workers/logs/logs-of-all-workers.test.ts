@@ -51,14 +51,14 @@ async function twoRuns() {
   return { ...run, written, directory, startMs };
 }
 
-test("reads all entries of all workers from disk and memory in order", async () => {
+test("a reader receives all entries of all workers from disk and memory in order", async () => {
   const { logs, written } = await twoRuns();
   expect(logs.readMemory(everyone, { limit: 1000 }).entries.length).toBeLessThan(100);
   const { entries, hasMore } = await logs.read(everyone, { limit: 1000 });
   expect([texts(entries), hasMore]).toEqual([written, false]);
 });
 
-test.each([1, 7, 40, 299, 300])("reads all entries of all workers in pages of %i entries", async (limit) => {
+test.each([1, 7, 40, 299, 300])("a reader receives all entries of all workers in pages of %i entries", async (limit) => {
   const { logs, written } = await twoRuns();
   const pages: string[][] = [];
   let page = await logs.read(everyone, { limit });
@@ -67,7 +67,7 @@ test.each([1, 7, 40, 299, 300])("reads all entries of all workers in pages of %i
   expect(pages.flat()).toEqual(written);
 });
 
-test("filters entries, and opens only the files of the selected workers", async () => {
+test("a filter for workers opens only the log files of these workers", async () => {
   const { logs, written, read, startMs } = await twoRuns();
   const find = async (query: Omit<LogFilter, "limit">) =>
     texts((await logs.read((name) => name !== "a", { ...query, limit: 1000 })).entries);
@@ -79,7 +79,7 @@ test("filters entries, and opens only the files of the selected workers", async 
   expect(read).not.toContain("a");
 });
 
-test("does not open files older than the requested entries, or files of other programs", async () => {
+test("a reader opens no file that is older than the requested entries or not a log", async () => {
   const { logs, written, read, directory, startMs } = await twoRuns();
   const old = new Date(startMs - 10_000);
   await utimes(path.join(directory, "c.jsonl"), old, old);
@@ -95,7 +95,7 @@ test("does not open files older than the requested entries, or files of other pr
   expect(read).toEqual(["empty"]);
 });
 
-test("sends all later entries when a reader continues after a restart", async () => {
+test("a reader that continues after a restart receives all later entries", async () => {
   const { logs, written, write } = await twoRuns();
   const all = (await logs.read(everyone, { limit: 1000 })).entries;
   const controller = new AbortController();

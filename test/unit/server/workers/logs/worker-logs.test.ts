@@ -87,7 +87,7 @@ describe("the logs of the workers", () => {
     expect(read({ before: first?.id })).toEqual(["A debug (text)"]);
   });
 
-  test("contain a long text shortened, with the number of omitted characters", () => {
+  test("contain a long text in shortened form, with the number of omitted characters", () => {
     const logs = open();
     write(logs, "app", "x".repeat(100_000));
     expect(logs.readMemory(["app"], everything).entries[0]?.text).toMatch(/^x{32704}… \(67296 more characters\)$/);

@@ -29,7 +29,7 @@ async function siteWith(script: string) {
   return { variants, read, checked };
 }
 
-test("FileVariants reads a script once for concurrent requests and all base paths", async () => {
+test("FileVariants searches a script once for concurrent requests and all base paths", async () => {
   const { variants, read, checked } = await siteWith('["/a.png","/b.png"]');
   const make = async (base: string) => (await variants.make(requestBelow(base), await read())).body?.toString();
   const bodies = await Promise.all(Array.from({ length: 10 }, () => make("/app")));
@@ -39,7 +39,7 @@ test("FileVariants reads a script once for concurrent requests and all base path
   expect(variants.inMemory(requestBelow("/app"), await read())?.body?.toString()).toBe(bodies[0]);
 });
 
-test("FileVariants sends a script without URLs of the site from memory as it is", async () => {
+test("FileVariants returns a script without site URLs unchanged from memory", async () => {
   const { variants, read } = await siteWith('["/b.png"]');
   const file = await read();
   expect(variants.inMemory(requestBelow("/app"), file)).toBeUndefined();

@@ -22,7 +22,7 @@ function startQueue() {
   };
 }
 
-test("compiles for two workers at a time, with one compilation per worker", async () => {
+test("the compile queue runs one compilation per worker, for two workers at a time", async () => {
   const queue = startQueue();
   for (const owner of ["a", "a", "a", "b", "c"]) queue.add(owner);
   await turn();
@@ -33,7 +33,7 @@ test("compiles for two workers at a time, with one compilation per worker", asyn
   expect(queue.running()).toEqual(["c", "a"]);
 });
 
-test("reserves one slot for workers without a slow compilation", async () => {
+test("the compile queue reserves one slot for workers without a slow compilation", async () => {
   const queue = startQueue();
   for (const owner of ["slow-1", "slow-2"]) queue.add(owner);
   await turn();

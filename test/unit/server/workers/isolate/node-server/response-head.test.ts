@@ -30,26 +30,26 @@ describe("the response heads of a Node server", () => {
     });
   });
 
-  test("state how the body and the connection end", () => {
+  test("contain whether the body is chunked and whether the connection stays open", () => {
     const heads = new ResponseHeads();
     expect(heads.read(textOf("Transfer-Encoding: chunked"))).toMatchObject({ lines: "", isChunked: true, length: undefined });
     expect(heads.read(textOf("Connection: close"))).toMatchObject({ lines: "", isPersistent: false });
   });
 
-  test("are the same for the same text, also after many other heads", () => {
+  test("are equal for equal texts, even after 1000 other heads", () => {
     const heads = new ResponseHeads();
     const first = heads.read(textOf("x-id: 0"));
     for (let id = 0; id < 1000; id += 1) expect(heads.read(textOf(`x-id: ${id}`)).lines).toBe(`x-id\n${id}`);
     expect(heads.read(textOf("x-id: 0"))).toEqual(first);
   });
 
-  test("contain a Date only if it is not the current time", () => {
+  test("contain the app's Date header only if it differs from the current time", () => {
     const heads = new ResponseHeads();
     expect(heads.read(textOf(`Date: ${secondsLater(0)}`)).lines).toBe("");
     expect(heads.read(textOf(`Date: ${secondsLater(-60)}`)).lines).toBe(`date\n${secondsLater(-60)}`);
   });
 
-  test("contain a Date that was current at an earlier response", () => {
+  test("contain a Date header that was the current time at an earlier response", () => {
     const heads = new ResponseHeads();
     expect(heads.read(textOf(`Date: ${secondsLater(0)}`)).lines).toBe("");
     vi.setSystemTime(now.getTime() + 60_000);
