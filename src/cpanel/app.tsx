@@ -9,10 +9,10 @@ import { ConnectionBanner } from "./layout/connection-banner.js";
 import { LoadingPage } from "./layout/loading-page.js";
 import { PanelContext } from "./use-panel.js";
 
-/** All pages behind the sign-in. Their code is loaded separately, so that the browser shows the sign-in page without waiting for it. */
+/** The pages that require a sign-in. The browser loads their code separately, and therefore shows the sign-in page sooner. */
 const Shell = lazy(async () => ({ default: (await loadShell()).Shell }));
 
-/** Renders the sign-in page if no session exists, otherwise the shell with the requested page. */
+/** Renders the sign-in page if no session exists. Otherwise renders the shell with the page that the URL names. */
 export function App({ panel }: { panel: Panel }) {
   const { phase } = useObserved(panel.session.state);
   useEffect(() => {
@@ -40,8 +40,7 @@ export function App({ panel }: { panel: Panel }) {
 }
 
 /**
- * Loads the code of the pages behind the sign-in in advance. Ignores a failure, because the panel loads the code again when it shows a
- * page.
+ * Loads the code of the pages behind the sign-in in advance. Ignores a failure, because the panel loads the code again when a page appears.
  */
 function preloadShell(): void {
   loadShell().catch(() => undefined);

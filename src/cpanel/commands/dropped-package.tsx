@@ -9,7 +9,7 @@ import type { Offer } from "../upload/offer.js";
 import type { PackageKind } from "../upload/package-info.js";
 import { UploadDialog } from "../upload/upload-dialog.js";
 
-/** Reads a dropped package, and opens the upload dialog for an app or for a plugin. */
+/** Reads a dropped package, then opens the upload dialog that matches its kind: app or plugin. */
 export function DroppedPackage({ offer, onClose }: { offer: Offer; onClose: () => void }) {
   const app = useAppTarget();
   const plugin = usePluginTarget();
@@ -58,7 +58,7 @@ async function kindOf(offer: Offer, signal: AbortSignal): Promise<PackageKind> {
     if (facts.entrypoint !== undefined) return "worker";
     return (await createArchive(offer, "plugin", signal)).facts.pluginEntry === undefined ? "worker" : "plugin";
   } catch {
-    // Ignores the error here, because the upload dialog reads the package again and shows the error.
+    // Ignores the error. The upload dialog reads the package again and shows the same error.
     return "worker";
   }
 }

@@ -3,7 +3,7 @@ import "./badge.css";
 
 interface BadgeProps {
   readonly tone?: "plain" | "good" | "warn" | "bad" | "accent";
-  /** True for text of any length, such as a version. The browser can break such text across lines. */
+  /** Whether the text can have any length, such as a version. The browser can break such a text across lines. */
   readonly isName?: boolean;
   readonly children: ReactNode;
 }

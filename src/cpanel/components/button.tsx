@@ -7,8 +7,8 @@ export interface ButtonProps extends Omit<AriaButtonProps, "className" | "style"
 }
 
 /**
- * A button that keeps the focus and ignores presses while `isPending` is true. Does not use `isPending` of React Aria, which leaves an
- * element without a name in the page after the button is unmounted.
+ * A button that keeps the focus and ignores presses while `isPending` is true. Does not use React Aria's own `isPending`, which leaves an
+ * unnamed element in the page after the button is unmounted.
  */
 export function Button({ kind = "plain", isPending = false, onPress, ...props }: ButtonProps) {
   return (

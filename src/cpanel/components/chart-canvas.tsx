@@ -16,7 +16,7 @@ export interface ChartCanvasProps extends Pick<ChartProps, "at" | "series" | "fo
 }
 
 const daySeconds = 86_400;
-/** Distances in seconds from which uPlot chooses the distance between two times on the axis. */
+/** Allowed distances between two time labels on the axis, in seconds. uPlot chooses one of them. */
 const timeSteps = [
   1,
   5,
@@ -43,8 +43,8 @@ const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
 const axisFont = "11px Inter, system-ui, sans-serif";
 
 /**
- * The plot of a chart, drawn with uPlot. If the theme or the series change, the component draws a new plot. New values only update the
- * existing plot.
+ * The plot of a chart, drawn with uPlot. If the theme or the list of series changes, the component draws a new plot. New values only update
+ * the existing plot.
  */
 export function ChartCanvas({ at, series, markers, format, height, isStacked, syncKey, onPoint }: ChartCanvasProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -150,13 +150,13 @@ function useLook(): number {
 }
 
 /**
- * Returns the color that a design token has in the current theme. The browser must compute the color, because the value of the token
- * contains the colors of both themes.
+ * Returns the color of a design token in the current theme. The token's value contains the colors of both themes, so the browser must
+ * compute the color.
  */
 function computedColor(place: HTMLElement, token: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${token})`;
-  // Without this setting, all series would have the same color in the browser's forced-colors mode. The legend also keeps its colors in
+  // Without this setting, the browser's forced-colors mode would draw all series in the same color. The legend also keeps its colors in
   // this mode.
   probe.style.setProperty("forced-color-adjust", "none");
   place.append(probe);
@@ -165,7 +165,7 @@ function computedColor(place: HTMLElement, token: string): string {
   return color;
 }
 
-/** Selects the points between two gaps, which make no line. */
+/** Selects the points that have a gap on both sides. Without a neighboring point, no line shows them. */
 function lonelyPoints(plot: UPlot, seriesIndex: number): number[] {
   const values = plot.data[seriesIndex] ?? [];
   const isGap = (index: number) => values[index] === null || values[index] === undefined;

@@ -15,7 +15,7 @@ export function chartData(at: readonly number[], series: readonly ChartSeries[],
       at.map((_time, index) => {
         const value = values[index];
         sums[index] = (sums[index] ?? 0) + (value ?? 0);
-        // A series without a value at this time has a gap there, although earlier series can have a value.
+        // A series without a value at this time gets a gap, even if an earlier series has a value.
         return value === null || value === undefined ? null : (sums[index] ?? 0);
       }),
     ),

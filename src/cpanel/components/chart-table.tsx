@@ -1,7 +1,7 @@
 import type { ChartMarker, ChartProps } from "./chart.js";
 import { ScrollRegion } from "./scroll-region.js";
 
-/** Maximum number of rows. If the chart has more points, the table shows only every second, third or further point. */
+/** Maximum number of rows. If a chart has more points, the table shows only every second point, every third point, and so on. */
 const mostRows = 60;
 const time = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
@@ -10,7 +10,10 @@ interface ChartTableProps extends Pick<ChartProps, "title" | "at" | "series"> {
   readonly textOf: (value: number | null | undefined) => string;
 }
 
-/** A table with the values of a chart, newest first. A column lists the deployments and restarts since the next older row. */
+/**
+ * A table with the values of a chart, newest first. The last column lists the deployments and restarts between a row and the next older
+ * row.
+ */
 export function ChartTable({ title, at, series, markers, textOf }: ChartTableProps) {
   const step = Math.max(1, Math.ceil(at.length / mostRows));
   const shown = [...at.keys()].toReversed().filter((_, position) => position % step === 0);

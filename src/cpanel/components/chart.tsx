@@ -5,7 +5,9 @@ import "uplot/dist/uPlot.min.css";
 import "./card.css";
 import "./chart.css";
 
-/** The code of uPlot is loaded when the page shows the first chart. If loading fails, the legend and the table still show the values. */
+/**
+ * The browser loads the code of uPlot when a page shows the first chart. If loading fails, the legend and the table still show the values.
+ */
 const ChartCanvas = lazy(async (): Promise<{ default: ComponentType<ChartCanvasProps> }> => ({
   default: await loadCanvas().catch(() => Nothing),
 }));
@@ -37,9 +39,11 @@ export interface ChartProps {
   readonly format: (value: number) => string;
   /** Height of the plot in pixels. Default: 220. */
   readonly height?: number;
-  /** Whether the chart stacks the series, because their values are parts of a sum. */
+  /** Whether the chart stacks the series. Useful if the values of the series are parts of a sum. */
   readonly isStacked?: boolean;
-  /** Name of a group of charts. If the user points at one chart, all charts of the group show the crosshair at this time. */
+  /**
+   * Name of a group of charts. If the user points at one chart of the group, all charts of the group show the crosshair at the same time.
+   */
   readonly syncKey?: string;
 }
 

@@ -3,9 +3,12 @@ import { Button } from "./button.js";
 import { useVisibleRows } from "./use-visible-rows.js";
 import "./data-table.css";
 
-/** Number of rows at first, and for each press of `Show more`. Rendering thousands of rows at once blocks typing. */
+/**
+ * Number of rows that the table shows at first. Each press of `Show more` adds the same number. Rendering thousands of rows at once blocks
+ * typing.
+ */
 const rowsAtOnce = 100;
-/** Number of rows from which a table with `rowHeightPx` renders only the visible rows. */
+/** Number of rows above which a table with `rowHeightPx` renders only the visible rows. */
 const mostRendered = 200;
 
 export interface Column<Row> {
@@ -17,7 +20,7 @@ export interface Column<Row> {
   /** Minimum page width at which the column is visible: 720 px for `wide`, 1080 px for `widest`. */
   readonly shownFrom?: "wide" | "widest";
   readonly isNumeric?: boolean;
-  /** Whether the cells are row headers. Without such a column, those of the first column are. */
+  /** Whether the cells of the column are row headers. If no column sets this field, the cells of the first column are row headers. */
   readonly isRowHeader?: boolean;
   /** Whether the column contains the buttons of a row. The title of such a column is visible to screen readers only. */
   readonly isActions?: boolean;
@@ -31,7 +34,10 @@ export interface DataTableProps<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   readonly sortedBy?: { readonly id: string; readonly isDescending: boolean };
-  /** Height of each row in pixels. A table with this value has all rows on one page, and renders only the visible ones of more than 200. */
+  /**
+   * Height of each row in pixels. If set, the table has no `Show more` button, and renders only the visible rows if it has more than 200
+   * rows.
+   */
   readonly rowHeightPx?: number;
 }
 
@@ -103,7 +109,7 @@ function HeadCell<Row>({ column, order, onOrder }: { column: Column<Row>; order:
   );
 }
 
-/** Takes the place of rows that are not rendered. */
+/** Fills the space of the rows that the table does not render. */
 function Space({ rows, rowHeightPx = 0 }: { rows: number; rowHeightPx: number | undefined }) {
   if (rows === 0) return null;
   return (
@@ -116,7 +122,7 @@ function Space({ rows, rowHeightPx = 0 }: { rows: number; rowHeightPx: number | 
 interface BodyRowProps<Row> {
   readonly row: Row;
   readonly columns: readonly Column<Row>[];
-  /** Number of the row in the whole table, with the head as 1. Undefined if all rows are rendered. */
+  /** Number of the row in the whole table. The heading is row 1. Undefined if all rows are rendered. */
   readonly position: number | undefined;
 }
 

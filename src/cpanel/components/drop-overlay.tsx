@@ -3,13 +3,15 @@ import "./drop-veil.css";
 
 interface DropOverlayProps {
   readonly onDrop: (transfer: DataTransfer) => void;
-  /** Whether this overlay ignores files that another overlay on the page accepts. */
+  /** Whether this overlay accepts only files that no other overlay on the page accepts. */
   readonly isFallback?: boolean;
-  /** Text that describes the effect of a drop. */
+  /** Text that describes what happens to dropped files. */
   readonly children: ReactNode;
 }
 
-/** Accepts dropped files anywhere on the page. While the user drags files over the page, shows the effect of a drop. */
+/**
+ * Accepts dropped files anywhere on the page. While the user drags files over the page, shows a text that describes what happens to them.
+ */
 export function DropOverlay({ onDrop, isFallback = false, children }: DropOverlayProps) {
   const [isOver, setOver] = useState(false);
   const drop = useEffectEvent(onDrop);
@@ -41,7 +43,7 @@ function watchDrops({ onOver, onDrop, isFallback }: WatchOptions): () => void {
         if (!event.dataTransfer?.types.includes("Files") || (isFallback && event.defaultPrevented)) return;
         act(event);
       },
-      // Only a fallback listens in the bubble phase, which follows the capture phase. In this way, a fallback detects the events that
+      // A fallback listens in the bubble phase, which follows the capture phase. The fallback thus runs last and ignores the events that
       // another overlay has handled.
       { signal: end.signal, capture: !isFallback },
     );
@@ -50,7 +52,7 @@ function watchDrops({ onOver, onDrop, isFallback }: WatchOptions): () => void {
     onOver(true);
   });
   on("dragover", (event) => event.preventDefault());
-  // A `dragleave` event without a related target means that the pointer has left the window.
+  // A `dragleave` event without a related target means that the mouse pointer has left the window.
   on("dragleave", (event) => event.relatedTarget === null && onOver(false));
   on("drop", (event) => {
     event.preventDefault();

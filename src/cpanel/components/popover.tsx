@@ -8,12 +8,12 @@ interface PopoverProps {
   readonly button: ReactNode;
   /** Whether the button is the main action of the page. Default: false. */
   readonly isPrimary?: boolean;
-  /** Whether a click in the panel closes it, as in a menu. Default: false. */
+  /** Whether a click inside the popover closes the popover, as in a menu. Default: false. */
   readonly closesOnClick?: boolean;
   readonly children: ReactNode;
 }
 
-/** A button that shows a small panel below it. Escape, a click outside and a focus outside close the panel. */
+/** A button that shows a popover below it. Escape closes the popover, and so does a click or a focus outside of the popover. */
 export function Popover({ label, button, isPrimary = false, closesOnClick = false, children }: PopoverProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -29,7 +29,7 @@ export function Popover({ label, button, isPrimary = false, closesOnClick = fals
       root.current?.querySelector("button")?.focus();
     };
     const isChoice = ({ target }: Event) => closesOnClick && target instanceof Node && panel.current?.contains(target) === true;
-    // The focus moves before the action, because the action can open a dialog that takes the focus.
+    // Moves the focus before the action runs, because the action can open a dialog that takes the focus.
     const leave = (event: Event) => isChoice(event) && root.current?.querySelector("button")?.focus();
     const closeAfterChoice = (event: Event) => isChoice(event) && setOpen(false);
     document.addEventListener("click", leave, { capture: true, signal: end.signal });

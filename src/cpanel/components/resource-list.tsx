@@ -25,7 +25,7 @@ export interface ResourceListProps<Row> {
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** Renders a list. If there is nothing to show, renders the reason: missing permission, loading, error, empty list or no match. */
+/** Renders a list. If the list has no rows to show, renders the reason: missing permission, loading, error, empty list or no match. */
 export function ResourceList<Row>(props: ResourceListProps<Row>) {
   const { noun, permission, resource, total, rows } = props;
   const { permissions, role } = usePrincipal();

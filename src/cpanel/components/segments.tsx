@@ -14,7 +14,7 @@ interface SegmentsProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Buttons in a row, of which one is pressed, such as a filter with few values. */
+/** A row of buttons of which one is pressed, such as a filter with few values. */
 export function Segments({ label, segments, value, onChange }: SegmentsProps) {
   return (
     <div role="group" aria-label={label} className="segments">

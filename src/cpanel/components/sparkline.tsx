@@ -38,7 +38,7 @@ export function Sparkline({ label, values, capacity = values.length, format, ton
   );
 }
 
-/** Returns the SVG path through all values. Returns an empty text for fewer than two values, which form no line. */
+/** Returns the SVG path through all values. A single value forms no line, so the path is empty for fewer than two values. */
 export function linePath(values: readonly number[], { capacity, highest }: { capacity: number; highest: number }): string {
   if (values.length < 2) return "";
   const first = firstX(values.length, capacity);

@@ -14,7 +14,7 @@ interface StatTileProps {
   readonly children?: ReactNode;
 }
 
-/** A card with one figure. Several cards belong into an element with the class `stat-tiles`. */
+/** A card that shows one figure. The parent of the cards is an element with the class `stat-tiles`. */
 export function StatTile({ label, value, unit, note, tone = "plain", children }: StatTileProps) {
   return (
     <section className="card stat-tile" aria-label={label}>

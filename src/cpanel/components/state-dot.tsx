@@ -6,7 +6,7 @@ export type HealthState = "ok" | "degraded" | "failing" | "backoff" | "idle" | "
 
 const signs: Readonly<Record<HealthState, string>> = { ok: "●", degraded: "▲", failing: "✕", backoff: "◌", idle: "–", disabled: "○" };
 
-/** Shows a state as a sign and a word. The color only repeats the state. `children` replaces the word. */
+/** Shows a state as a symbol and a word. The color only repeats the state. If `children` is set, it replaces the word. */
 export function StateDot({ state, children = state }: { state: HealthState; children?: ReactNode }) {
   return (
     <span className={`state-dot state-${state}`}>

@@ -1,6 +1,6 @@
 import { Observable } from "../live/observable.js";
 
-/** Time for which the panel shows a message. A message with a button stays for twice this time. */
+/** Time in milliseconds for which the panel shows a message. The panel shows a message with a button for twice this time. */
 const shownMs = 6000;
 const mostShown = 3;
 
@@ -10,7 +10,7 @@ export interface Toast {
   readonly tone: "plain" | "danger";
   /** Subject of the message, such as a package name. A newer message with the same subject replaces this message. */
   readonly subject?: string | undefined;
-  /** Button that reverts the completed action. The label is for example `Undo`. */
+  /** Button that reverts the completed action, with a label such as `Undo`. */
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
 
@@ -27,7 +27,7 @@ export class Toasts {
     setTimeout(() => this.dismiss(toast.id), action ? shownMs * 2 : shownMs);
   }
 
-  /** Removes the messages about a subject. To be called when a new action on the subject starts. */
+  /** Removes the messages about a subject. The caller runs this method when a new action on the same subject starts. */
   dismissAbout(subject: string): void {
     this.shown.set(this.shown.get().filter((toast) => toast.subject !== subject));
   }

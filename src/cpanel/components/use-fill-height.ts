@@ -1,6 +1,9 @@
 import { useLayoutEffect, type RefObject } from "react";
 
-/** Sets the custom property `--fill-top` of an element to its distance from the top of the page, so that it can fill the window. */
+/**
+ * Sets the custom property `--fill-top` of an element to the distance between the element and the top of the page. Style sheets use it to
+ * let the element fill the window.
+ */
 export function useFillHeight(element: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const { current } = element;

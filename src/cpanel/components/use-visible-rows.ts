@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState, type RefObject } from "react";
 
-/** Rows above and below the visible part that are rendered as well, so that fast scrolling shows no gaps. */
+/** Number of rows to render above and below the visible part, so that fast scrolling shows no gaps. */
 const spareRows = 12;
-/** The range changes in steps of this number of rows, so that most scroll events change nothing. */
+/** The range of rendered rows changes only in steps of this number of rows. Most scroll events thus change nothing. */
 const stepRows = 6;
 
 export interface VisibleRows {
@@ -14,7 +14,10 @@ export interface VisibleRows {
   readonly end: number;
 }
 
-/** Returns the rows of a long list that are visible in the window, for rows of equal height. Undefined as height selects all rows. */
+/**
+ * Returns the rows of a long list that are visible in the window. All rows have the same height. If the height is undefined, returns all
+ * rows.
+ */
 export function useVisibleRows(count: number, rowHeightPx: number | undefined): VisibleRows {
   const body = useRef<HTMLTableSectionElement>(null);
   const [range, setRange] = useState({ first: 0, end: 60 });
@@ -33,11 +36,11 @@ export function useVisibleRows(count: number, rowHeightPx: number | undefined): 
   }, [rowHeightPx, count]);
   if (rowHeightPx === undefined) return { body, first: 0, end: count };
   const last = Math.min(count, range.end);
-  // After a filter, the list can be shorter than the scrolled part.
+  // After the user filters a list, the list can end above the scroll position.
   return { body, first: Math.max(0, Math.min(range.first, last - stepRows)), end: last };
 }
 
-/** Returns the range of rows for a list whose top is at `topPx` in a window. */
+/** Returns the range of rows to render. `topPx` is the distance of the list's top from the top of the window. */
 export function rangeAt({ topPx, windowPx, rowHeightPx }: { topPx: number; windowPx: number; rowHeightPx: number }): {
   first: number;
   end: number;

@@ -6,12 +6,12 @@ import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutt
 import { editorTheme, highlighting } from "./editor-theme.js";
 import { loadLanguage } from "./languages.js";
 
-/** Marks changes by the page, which are not reported back to the page. */
+/** Marks the changes that the page itself makes. The editor does not report these changes back to the page. */
 const byPage = Annotation.define<true>();
 
 /**
- * Replaces the selection when text is typed over it. Otherwise, Chromium keeps the colors of the replaced text in `style` attributes, which
- * the content security policy blocks and reports.
+ * Replaces the selected text when the user types over it. Otherwise, Chromium copies the colors of the replaced text into `style`
+ * attributes, which the content security policy blocks and reports.
  */
 const replaceSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -29,7 +29,7 @@ const replaceSelection = EditorView.domEventHandlers({
   },
 });
 
-/** Returns the selection in the page, which in Chromium can be newer than that of the state. */
+/** Returns the selection in the page. In Chromium, this selection can be newer than the selection in the editor's state. */
 function selectedRange(view: EditorView): { readonly from: number; readonly to: number } {
   const { getSelection } = view.root as { readonly getSelection?: () => Selection | null };
   const selection = getSelection?.call(view.root);
@@ -40,7 +40,7 @@ function selectedRange(view: EditorView): { readonly from: number; readonly to: 
 }
 
 export interface CodeEditorOptions {
-  /** Name of the file, which selects the language. */
+  /** Name of the file. Its extension selects the language of the highlighting. */
   readonly fileName: string;
   /** Name of the text field for screen readers. */
   readonly label: string;
@@ -50,13 +50,13 @@ export interface CodeEditorOptions {
 }
 
 /**
- * An editor with line numbers, highlighting and search. The editor is in a shadow root: there, CodeMirror adds its rules through
- * `adoptedStyleSheets`, which the content security policy of the panel allows. In the document, it would add a `<style>` element.
+ * An editor with line numbers, highlighting and search. Runs in a shadow root, where CodeMirror adds its rules through
+ * `adoptedStyleSheets`. In the document, CodeMirror would add a `<style>` element, which the content security policy blocks.
  */
 export class CodeEditorView {
   readonly #view: EditorView;
 
-  /** Opens an editor in `host` after the language of the file is loaded. */
+  /** Loads the language of the file, then opens an editor in `host`. */
   static async open(host: HTMLElement, options: CodeEditorOptions): Promise<CodeEditorView> {
     return new CodeEditorView(host, await loadLanguage(options.fileName), options);
   }
@@ -91,7 +91,7 @@ export class CodeEditorView {
     this.#view = new EditorView({ state, parent: root, root });
   }
 
-  /** Replaces the text, such as after the changes were discarded. The user can undo the replacement. */
+  /** Replaces the text, for example when the user discards the changes. The user can undo the replacement. */
   setText(text: string): void {
     const { doc } = this.#view.state;
     if (doc.toString() === text) return;

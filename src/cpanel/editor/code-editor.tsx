@@ -6,14 +6,17 @@ import type { CodeEditorView } from "./code-editor-view.js";
 import "./code-editor.css";
 
 interface CodeEditorProps {
-  /** Name of the file, which selects the language of the highlighting. */
+  /** Name of the file. Its extension selects the language of the highlighting. */
   readonly fileName: string;
   readonly label: string;
   readonly text: string;
   readonly onChange?: (text: string) => void;
 }
 
-/** A text field for code, read-only without `onChange`. The code of the editor is loaded when the first editor is shown. */
+/**
+ * A text field for code. Without `onChange`, the field is read-only. The browser loads the code of the editor when the first editor
+ * appears.
+ */
 export function CodeEditor({ fileName, label, text, onChange }: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   useFillHeight(host);

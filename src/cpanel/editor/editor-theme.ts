@@ -2,7 +2,10 @@ import { HighlightStyle } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/** Colors and sizes of the editor. The tokens of the panel are inherited into its shadow root, so both themes apply. */
+/**
+ * Colors and sizes of the editor. The editor's shadow root inherits the design tokens of the panel, so the light and the dark theme both
+ * apply.
+ */
 export const editorTheme = EditorView.theme({
   "&": {
     height: "100%",

@@ -9,7 +9,7 @@ const yaml: Load = async () => (await import("@codemirror/lang-yaml")).yaml();
 const html: Load = async () => (await import("@codemirror/lang-html")).html();
 const css: Load = async () => (await import("@codemirror/lang-css")).css();
 
-/** The languages by the end of a file name. Each is loaded with the first file of the language. */
+/** Loaders for the highlighting of each language, by file extension. The browser loads a language with the first file of this language. */
 const languages: ReadonlyMap<string, Load> = new Map([
   ...["js", "mjs", "cjs", "jsx"].map((end) => [end, javascript] as const),
   ...["ts", "mts", "cts", "tsx"].map((end) => [end, typescript] as const),
@@ -19,7 +19,7 @@ const languages: ReadonlyMap<string, Load> = new Map([
   ["css", css],
 ]);
 
-/** Loads the language of a file. Other files have no highlighting. */
+/** Loads the highlighting for a file name. Returns no highlighting for a name with an unknown extension. */
 export async function loadLanguage(fileName: string): Promise<Extension> {
   const end = fileName.slice(fileName.lastIndexOf(".") + 1).toLowerCase();
   return (await languages.get(end)?.()) ?? [];

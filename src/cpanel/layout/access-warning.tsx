@@ -10,7 +10,8 @@ const operations = { health: { ready: health.ready } };
 const intervalMs = 60_000;
 
 /**
- * Warns about settings that give keys more access than their permissions allow. A warning remains until the user hides it or the setting changes.
+ * Warns about settings that give keys more access than their permissions allow. A warning disappears when the user hides it or the setting
+ * changes.
  */
 export function AccessWarning() {
   const api = useApi(operations);

@@ -5,7 +5,10 @@ import { usePrincipal } from "../session/use-principal.js";
 import { SignOutButton } from "./sign-out-button.js";
 import { ThemeSwitch } from "./theme-switch.js";
 
-/** Button with the name of the signed-in key. Shows its role, namespaces and end, the theme and the sign-out button. */
+/**
+ * Button with the name of the signed-in key. Opens a menu with the role, namespaces and expiry of the key, the theme and the sign-out
+ * button.
+ */
 export function AccountMenu() {
   const { name, role, namespaces, expiresAt } = usePrincipal();
   return (

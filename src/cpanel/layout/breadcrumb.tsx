@@ -8,7 +8,7 @@ interface Crumb {
   readonly to: string;
 }
 
-/** The place of the current page: the section, the item and the page of the item. */
+/** Shows where the user is in the panel: the section, the item (such as an app), and the tab of the item. */
 export function Breadcrumb() {
   const crumbs = crumbsOf(useRoute().segments);
   return (
@@ -33,7 +33,7 @@ export function Breadcrumb() {
   );
 }
 
-/** Returns the parts of a path, outermost first. A namespace and the name after it are one part, such as `@team/shop`. */
+/** Returns the parts of a path, outermost first. A namespace and the name after it form one part, such as `@team/shop`. */
 export function crumbsOf(segments: readonly string[]): readonly Crumb[] {
   const [first = "", ...rest] = segments;
   const section = sections.find(({ path }) => path === first);

@@ -13,7 +13,7 @@ export function CommandField() {
     const open = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      // A dialog keeps the focus until it is closed.
+      // Ignores the shortcut while a dialog is open, because the dialog must keep the focus.
       if (document.querySelector('[role="dialog"], [role="alertdialog"]') === null) setOpen(true);
     };
     addEventListener("keydown", open);

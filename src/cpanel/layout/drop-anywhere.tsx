@@ -4,10 +4,10 @@ import { usePrincipal } from "../session/use-principal.js";
 import { offerIn, type Offer } from "../upload/offer.js";
 import { usePanel } from "../use-panel.js";
 
-/** The code of the upload is loaded when the user drops the first package. */
+/** The browser loads the code of the upload when the user drops the first package. */
 const DroppedPackage = lazy(async () => ({ default: (await import("../commands/dropped-package.js")).DroppedPackage }));
 
-/** Accepts an archive or a folder that is dropped on a page without a drop area of its own. */
+/** Accepts an archive or a folder that the user drops on a page. Ignores the drop if the page has its own drop area. */
 export function DropAnywhere() {
   const { toasts } = usePanel();
   const { permissions } = usePrincipal();

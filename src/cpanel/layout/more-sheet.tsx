@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, type ReactNode } from "react";
 import { Modal } from "../components/modal.js";
 import { useRoute } from "../router/use-route.js";
 
-/** The entries of the navigation that do not fit into the bottom bar of a narrow screen. Closes after a navigation. */
+/** A sheet with the navigation entries that do not fit into the bottom bar of a narrow screen. Closes when the user selects an entry. */
 export function MoreSheet({ onClose, children }: { onClose: () => void; children: ReactNode }) {
   const { visit } = useRoute();
   const opened = useRef(visit);

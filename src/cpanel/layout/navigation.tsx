@@ -19,7 +19,10 @@ const inBottomBar = 4;
  */
 const PluginMenus = lazy(async () => ({ default: await loadPluginMenus().catch(() => Nothing) }));
 
-/** The sections of the panel and the pages of plugins: a rail at the left, or a bar at the bottom of a narrow screen. */
+/**
+ * The navigation of the panel, with its sections and the pages of plugins. On a narrow screen it is a bar at the bottom, otherwise a rail
+ * at the left.
+ */
 export function Navigation() {
   const [isMoreOpen, setMoreOpen] = useState(false);
   const { permissions } = usePrincipal();
@@ -104,7 +107,10 @@ function SectionLink({ section: { path, title, icon }, isCurrent, counts }: Sect
   );
 }
 
-/** Returns the path of the current section. Undefined on a page of a plugin, which has an entry of its own. */
+/**
+ * Returns the path of the current section. Returns undefined on a page of a plugin, because the navigation has a separate entry for this
+ * page.
+ */
 function useCurrentSection(): string | undefined {
   const { segments, search } = useRoute();
   return search.has("at") ? undefined : segments[0];

@@ -1,6 +1,6 @@
 import { Observable } from "../live/observable.js";
 
-/** Name under which the browser stores that the rail is collapsed. */
+/** Name under which the browser stores whether the navigation is collapsed. */
 const storedName = "cpanel.rail";
 const collapsed = "collapsed";
 
@@ -21,7 +21,7 @@ export class Rail {
       if (isCollapsed) this.#storage.setItem(storedName, collapsed);
       else this.#storage.removeItem(storedName);
     } catch {
-      // In a browser without storage, the choice applies until the page is closed.
+      // If the browser has no storage, the choice applies until the user closes the page.
     }
   }
 

@@ -25,7 +25,7 @@ export function Shell() {
         href="#main"
         className="shell-skip"
         onClick={(event) => {
-          // With the page's `<base>`, the browser would follow the link `#main` to another page.
+          // The link cannot be a plain `#main`. Because the page has a `<base>`, the browser would open another page.
           event.preventDefault();
           main.current?.focus();
         }}

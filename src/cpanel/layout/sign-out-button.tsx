@@ -3,7 +3,7 @@ import { Button } from "../components/button.js";
 import { Icon } from "../components/icon.js";
 import { usePanel } from "../use-panel.js";
 
-/** Ends the session. If the daemon does not answer, a message shows the error and the session stays. */
+/** Ends the session. If the daemon does not respond, a message shows the error and the user stays signed in. */
 export function SignOutButton() {
   const { session, toasts } = usePanel();
   const [isPending, setPending] = useState(false);

@@ -27,7 +27,7 @@ export class Theme {
       if (choice === "system") this.#storage.removeItem(storedName);
       else this.#storage.setItem(storedName, choice);
     } catch {
-      // Ignores the error: in a browser without storage, the selected theme applies until the page is closed.
+      // Ignores the error. In a browser without storage, the selected theme applies until the user closes the page.
     }
   }
 

@@ -6,10 +6,10 @@ import { useMay } from "../session/use-principal.js";
 
 const operations = { plugins: { list } };
 
-/** Numbers of failing apps and plugins, by the path of their section. */
+/** Number of failing apps and number of failing plugins, by the path of their section. */
 export type FailingCounts = Readonly<Record<string, number>>;
 
-/** Returns the numbers for the navigation. Events of the daemon refresh them. */
+/** Returns the numbers that the navigation shows beside the sections. Events of the daemon refresh the numbers. */
 export function useFailingCounts(): FailingCounts {
   const api = useApi(operations);
   const { resource } = useAppHealth();

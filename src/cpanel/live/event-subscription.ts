@@ -11,14 +11,14 @@ const firstRetryMs = 1000;
 /** Longest pause between attempts to open the event stream. The pause doubles after each failure up to this limit. */
 const longestRetryMs = 60_000;
 /**
- * Interval at which affected resources are reported. All events of one interval lead to one report, which limits the number of requests
+ * Interval between two reports of affected resources. All events of one interval lead to one report, which limits the number of requests
  * during many changes.
  */
 const collectMs = 500;
 
 interface ChangeFeedOptions {
   readonly connection: Pick<Connection, "client">;
-  /** Callback that receives true when the event stream starts to work, and false when the stream stops. */
+  /** Callback that receives true when the event stream delivers its first event, and false when the stream stops. */
   readonly onFed: (isFed: boolean) => void;
   readonly onTouched: (touched: ReadonlySet<EventResource>) => void;
   /** Callback that runs when the daemon rejects the event stream with status 401. */
@@ -26,8 +26,8 @@ interface ChangeFeedOptions {
 }
 
 /**
- * Follows the daemon's event stream for one principal at a time. Reports the resources that the events affect. The start of a stream
- * affects all resources.
+ * Follows the daemon's event stream for one principal at a time. Reports the resources that the events affect. When a stream starts, all
+ * resources count as affected.
  */
 export class EventSubscription {
   readonly #options: ChangeFeedOptions;
@@ -41,7 +41,10 @@ export class EventSubscription {
     this.#options = options;
   }
 
-  /** Sets the principal whose session follows the event stream. Another principal opens a new stream. Undefined closes the stream. */
+  /**
+   * Sets the principal whose session authenticates the event stream. If the principal differs from the current one, opens a new stream.
+   * Undefined closes the stream.
+   */
   setReader(reader: Principal | undefined): void {
     if (reader === this.#reader) return;
     this.#reader = reader;
@@ -74,8 +77,8 @@ export class EventSubscription {
   async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
     for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
       if (signal.aborted) return;
-      // The event stream counts as working after its first event. The headers alone prove nothing, because a proxy can forward them and
-      // hold back the events.
+      // The event stream counts as working after its first event. Headers are no proof, because a proxy can forward the headers and hold
+      // back the events.
       this.#options.onFed(true);
       this.#retryMs = firstRetryMs;
       this.#touch(touchedBy(type));

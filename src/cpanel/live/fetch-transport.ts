@@ -1,9 +1,9 @@
 import type { Transport, TransportRequest, TransportResponse } from "../../shared/client.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
 
-/** Time limit of a call. There is no time limit for a streamed response. */
+/** Time limit of a call in milliseconds. A streamed response has no time limit. */
 const callTimeoutMs = 30_000;
-/** HTTP statuses that a proxy sends if the proxy cannot reach the daemon. */
+/** HTTP statuses with which a proxy responds if the proxy cannot reach the daemon. */
 const proxyFaults = new Set([502, 503, 504]);
 
 export interface FetchTransportOptions {
@@ -78,8 +78,8 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
 }
 
 /**
- * Whether the body of a 401 response means that the session is invalid. The error code `INVALID_KEY` means that the key in the sign-in form
- * is wrong.
+ * Whether the 401 response means that the session is invalid. With the error code `INVALID_KEY`, the key that the user typed into the
+ * sign-in form is wrong instead.
  */
 export function isSessionRefused(body: string): boolean {
   return /"(?:AUTH_REQUIRED|SESSION_AMBIGUOUS)"/.test(body);

@@ -13,7 +13,7 @@ export type OpenStream<Received> = (options: { lastEventId: number | undefined; 
 interface FollowOptions<Received> {
   readonly signal: AbortSignal;
   readonly take: (received: Received) => void;
-  /** Callback that receives each change of the phase. `error` is defined for `refused`. */
+  /** Callback that receives each change of the phase. `error` is defined only for the phase `refused`. */
   readonly onPhase: (phase: Exclude<StreamPhase, "connecting">, error: unknown) => void;
 }
 
@@ -36,7 +36,8 @@ export async function followStream<Received extends { readonly id: number }>(
       }
     } catch (error) {
       if (signal.aborted) return;
-      // After a 401, the user can sign in again on the same page. Other rejections with a status below 500 are final.
+      // After a 401, the user can sign in again on the same page, so the stream is not final. Every other rejection with a status below 500
+      // is final.
       if (error instanceof ApiError && error.status < 500 && error.status !== 401) return onPhase("refused", error);
     }
     if (signal.aborted) return;

@@ -15,7 +15,10 @@ export interface ResourceState<Data> {
 
 /** Conditions under which the panel sends requests for a resource. The conditions apply to all components that show the resource. */
 export interface ResourceConditions {
-  /** Returns whether requests are allowed. False while the tab is hidden, the daemon is unreachable, or the session has expired. */
+  /**
+   * Returns whether requests are allowed. Returns false while the tab is hidden, while the daemon is unreachable, or after the session has
+   * expired.
+   */
   readonly isOpen: () => boolean;
   /** Returns the minimum polling interval in milliseconds. If a component asks for a shorter interval, the minimum applies. */
   readonly leastIntervalMs: () => number;
@@ -45,7 +48,7 @@ export class QueryState<Data> {
     };
   }
 
-  /** Requests the resource now. If a request is already pending, only waits for it. */
+  /** Requests the resource now. If a request is already pending, waits for its response instead. */
   async refresh(): Promise<void> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
@@ -63,7 +66,7 @@ export class QueryState<Data> {
     await this.refresh();
   }
 
-  /** Requests the resource if a component shows it. Called after a change, and when requests are allowed again. */
+  /** Requests the resource if a component shows it. Callers run this method after a change, and when requests are allowed again. */
   wake(): void {
     if (this.#watchers.size > 0) void this.refreshAfterChange();
   }

@@ -2,15 +2,16 @@ import { eventResources, isNamedIn, type EventResource } from "../../shared/touc
 import { QueryState } from "./query-state.js";
 
 /**
- * Polling interval of resources with change events, while the event stream works. Polling finds changes that were made by hand on the disk.
+ * Polling interval, while the event stream works, of resources for which the daemon sends change events. Polling finds changes that a user
+ * made by hand on the disk.
  */
 const fedIntervalMs = 60_000;
-/** Polling interval of resources with change events, while the event stream does not work. */
+/** Polling interval, while the event stream does not work, of resources for which the daemon sends change events. */
 const unfedIntervalMs = 10_000;
 
 /** Names of the resources to request again after an event. A name that ends in a dot stands for all names with this prefix. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
-  // A changed worker can have a manifest that requests other hosts and secrets.
+  // A worker with a changed manifest can request other hosts and secrets.
   workers: ["workers", "workers.health", "hosts", "secrets.", "files.workers.", "files.roots.workers.", "activity.recent"],
   plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins.", "activity.recent"],
   hosts: ["hosts", "activity.recent"],
@@ -19,7 +20,7 @@ const names: Readonly<Record<EventResource, readonly string[]>> = {
   health: ["workers.health", "plugins"],
 };
 
-/** All resources that the panel polls, by name. Pages that use the same name share one resource and its responses. */
+/** All resources that the panel polls, by name. If two pages use the same name, they share one resource and its responses. */
 export class Resources {
   readonly #isOpen: () => boolean;
   readonly #byName = new Map<string, QueryState<unknown>>();

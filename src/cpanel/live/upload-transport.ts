@@ -9,7 +9,7 @@ export interface FilesToSend {
   /** Name of the multipart form field for each file. */
   readonly field: string;
   readonly files: readonly { readonly file: Blob; readonly filename: string }[];
-  /** Text fields that precede the files in the form. */
+  /** Text fields of the multipart form. The form contains them before the files. */
   readonly texts?: readonly FormField[];
   /** Callback that receives the number of bytes that the browser has sent so far. */
   readonly onSent: (sentBytes: number) => void;

@@ -1,7 +1,10 @@
 import { usePanel } from "../use-panel.js";
 import { useObserved } from "./use-observed.js";
 
-/** Returns the base URL of apps and plugins: the public URL that the operator configured, or the daemon's path prefix at this origin. */
+/**
+ * Returns the base URL of apps and plugins. It is the public URL that the operator configured, or the panel's own origin with the daemon's
+ * path prefix.
+ */
 export function useServedAt(): string {
   const { place, connection } = usePanel();
   const { discovery } = useObserved(connection.state);

@@ -3,7 +3,7 @@ import { useObserved } from "../live/use-observed.js";
 import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
 
-/** Dialog that covers the page when the session has ended. After the user signs in again, the page and its input are unchanged. */
+/** Dialog that covers the page when the session has ended. After the user signs in again, the page still contains all typed input. */
 export function SessionEnded() {
   const { session } = usePanel();
   const state = useObserved(session.state);

@@ -1,8 +1,8 @@
 export const blockBytes = 512;
 
 /**
- * Modification time of all packed files, in Unix seconds. npm uses the same fixed time. With a fixed time, equal files produce equal
- * archives.
+ * Modification time that the archive states for all files, in Unix seconds. npm uses the same fixed time. Because the time is fixed, equal
+ * files produce equal archives.
  */
 const fixedTime = Date.UTC(1985, 9, 26, 8, 15) / 1000;
 const nameBytes = 100;

@@ -7,11 +7,11 @@ import "../select-field.css";
 interface ChoiceFieldProps extends SchemaFieldProps {
   /** The possible values. */
   readonly choices: readonly unknown[];
-  /** Labels of values, if they differ from the values. */
+  /** Labels for those values whose label differs from the value. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** A drop-down list of values. Its first entry removes the value, so that the default applies. */
+/** A drop-down list of values. The first entry removes the value from the settings, so that the default applies. */
 export function ChoiceField({ label, schema, value, onChange, error, choices, names = {} }: ChoiceFieldProps) {
   const id = useId();
   const nameOf = (choice: unknown) => names[textOfValue(choice)] ?? textOfValue(choice);

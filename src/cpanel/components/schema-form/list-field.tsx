@@ -10,7 +10,10 @@ interface ListFieldProps extends SchemaFieldProps {
   readonly items: ConfigSchema;
 }
 
-/** A list whose items can be changed, added and removed. An empty list is removed, so that the default applies. */
+/**
+ * A list whose items can be changed, added and removed. If the user removes the last item, the field itself is removed, so that the default
+ * applies.
+ */
 export function ListField({ label, schema, value, onChange, error, items }: ListFieldProps) {
   const values: readonly unknown[] = Array.isArray(value) ? value : [];
   const keys = useItemKeys(values.length);
@@ -54,7 +57,7 @@ export function ListField({ label, schema, value, onChange, error, items }: List
   );
 }
 
-/** Provides a stable key for each item, because items have no names and can be removed from the middle. */
+/** Provides a stable React key for each item. Items have no names, and the user can remove an item from the middle. */
 function useItemKeys(count: number): { readonly of: (index: number) => number; readonly remove: (index: number) => void } {
   const [keys, setKeys] = useState<readonly number[]>([]);
   const next = useRef(0);

@@ -13,11 +13,11 @@ export interface SchemaFieldProps {
   /** The value; undefined if the field is not set. */
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
-  /** Sentence about an invalid value. */
+  /** Sentence that states why the value is invalid. Undefined for a valid value. */
   readonly error?: string | undefined;
 }
 
-/** A form field for a value of a schema: a text, a choice, a list, a group of fields, or YAML for all other values. */
+/** A form field for a value of a schema. Shows a text, a choice, a list or a group of fields, and YAML for every other value. */
 export function SchemaField(props: SchemaFieldProps): ReactNode {
   const { label, schema, value, onChange, error } = props;
   const kind = kindOf(schema);
@@ -51,7 +51,7 @@ function GroupField({ label, schema, value, onChange, error }: SchemaFieldProps)
   );
 }
 
-/** The fields of a map. Properties that the schema does not name are kept. */
+/** The fields of a map. If the map has properties that the schema does not contain, the form keeps them. */
 function Properties({ schema, value, onChange }: Pick<SchemaFieldProps, "schema" | "value" | "onChange">) {
   return (
     <div className="schema-properties">
@@ -68,7 +68,7 @@ function Properties({ schema, value, onChange }: Pick<SchemaFieldProps, "schema"
   );
 }
 
-/** A setting that is true, false or a map of settings. */
+/** A setting whose value is true, false or a map of further settings. */
 function SwitchField({ label, schema, value, onChange, error }: SchemaFieldProps) {
   const { type: _, ...group } = schema;
   const state = isMap(value) ? "own" : value;

@@ -19,7 +19,10 @@ export function kindOf(schema: ConfigSchema): SchemaKind {
   return schema.items && ["text", "group", "choice"].includes(kindOf(schema.items)) ? "list" : "yaml";
 }
 
-/** Returns the value that a text field contains. Undefined for an empty text; text for a number that cannot be parsed. */
+/**
+ * Returns the value that the user typed into a text field. Returns undefined for an empty text. If a number cannot be parsed, returns the
+ * typed text.
+ */
 export function valueOfText(text: string, { type }: ConfigSchema): unknown {
   if (text === "") return undefined;
   const types = [type ?? []].flat();
@@ -33,7 +36,7 @@ export function textOfValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Returns the map with a new value of one property. Undefined removes the property. */
+/** Returns a copy of the map with a new value of one property. If the new value is undefined, removes the property. */
 export function withProperty(value: unknown, name: string, property: unknown): Readonly<Record<string, unknown>> {
   const { [name]: _, ...others } = isMap(value) ? value : {};
   return property === undefined ? others : { ...(isMap(value) ? value : {}), [name]: property };

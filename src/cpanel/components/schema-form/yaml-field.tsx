@@ -6,7 +6,7 @@ import type { SchemaFieldProps } from "./schema-field.js";
 const fewestLines = 3;
 const mostLines = 12;
 
-/** A field for any value as YAML. Reports an invalid text, and then keeps the last valid value. */
+/** A field in which the user edits any value as YAML. If the text is invalid, the field shows an error and keeps the last valid value. */
 export function YamlField({ label, schema, value, onChange, error }: SchemaFieldProps) {
   const [text, setText] = useState(() => (value === undefined || value === null ? "" : stringify(value)));
   const [problem, setProblem] = useState<string>();

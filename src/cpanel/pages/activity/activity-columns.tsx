@@ -5,7 +5,7 @@ import type { ActivityEntry, Outcome } from "./activity-entry.js";
 
 const states: Readonly<Record<Outcome, HealthState>> = { done: "ok", refused: "degraded", failed: "failing", observed: "idle" };
 
-/** The columns of the activity. Only the audit log has addresses. */
+/** The columns of the table of activity. Only rows from the audit log have a client address. */
 export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly Column<ActivityEntry>[] {
   return [
     { id: "time", title: "Time", cell: ({ at }) => <DateAndTime atMs={at} /> },
@@ -44,7 +44,7 @@ export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly C
   ];
 }
 
-/** The action. On a narrow screen, which has no columns for them, also the key and the subject. */
+/** The cell with the action. A narrow screen has no columns for the key and the subject, so the cell also shows them there. */
 function Action({ action, who, subject }: ActivityEntry) {
   return (
     <>

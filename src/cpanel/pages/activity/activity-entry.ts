@@ -2,13 +2,13 @@ import type { AuditEntry } from "../../../shared/contract/audit.js";
 import { changeTypes, nounOf, type ChangeSubject } from "../../../shared/contract/changes.js";
 import type { RuntimeEvent } from "../../../shared/contract/events.js";
 
-/** Outcomes of an entry: those of the audit log, and `observed` for an event that no request caused. */
+/** Outcomes of a row. The audit log has its own outcomes, and `observed` marks an event that no request caused. */
 export const outcomes = ["done", "refused", "failed", "observed"] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /** One row of the activity: an entry of the audit log, or an event. */
 export interface ActivityEntry {
-  /** Unique among the entries of both sources. */
+  /** Identifier that is unique among audit entries and events together. */
   readonly key: string;
   /** Unix time in milliseconds. */
   readonly at: number;
@@ -16,7 +16,7 @@ export interface ActivityEntry {
   readonly outcome: Outcome;
   /** Error code of a rejected or failed request. */
   readonly code?: string | undefined;
-  /** Name of the key that made the request. Undefined without a valid key, and for events without a request. */
+  /** Name of the key that made the request. Undefined if the request had no valid key, or if no request caused the event. */
   readonly who?: string | undefined;
   readonly subject: string;
   readonly message?: string | undefined;
@@ -59,7 +59,10 @@ export function fromEvent(event: RuntimeEvent): ActivityEntry {
   };
 }
 
-/** Whether an event is missing in the audit log: state changes of apps, but not changes through the API and events of the stream. */
+/**
+ * Whether the audit log has no entry for an event. True for events such as a changed app state. False for changes through the API, and for
+ * events about the stream itself.
+ */
 export function isOnlyEvent({ type }: RuntimeEvent): boolean {
   return nounOf(type) !== "stream" && !isOneOf(changeTypes, type);
 }
@@ -68,7 +71,10 @@ function isOneOf(known: readonly string[], type: string): boolean {
   return known.includes(type);
 }
 
-/** Describes what an action changed: `shop 1.2.0`, `shop.example.org`, `API_KEY of shop`, `key 7`, then the changed files. */
+/**
+ * Returns the subject of an action as text, such as `shop 1.2.0`, `shop.example.org`, `API_KEY of shop` or `key 7`, followed by the changed
+ * files.
+ */
 function subjectText(subject: ChangeSubject | undefined): string {
   if (!subject) return "";
   const { name, version, host, secret, id, paths, namespaces, replacedBy } = subject;
@@ -87,12 +93,12 @@ function subjectText(subject: ChangeSubject | undefined): string {
 export interface ActivityFilter {
   readonly search: string;
   readonly who: string;
-  /** A resource such as `worker`, or an action such as `worker.installed`. */
+  /** Filter for a resource such as `worker`, or for an action such as `worker.installed`. */
   readonly action: string;
   readonly outcome: string;
 }
 
-/** Returns the entries that match all parts of the filter. An empty part selects all entries. */
+/** Returns the entries that match every part of the filter. An empty part matches all entries. */
 export function filterActivity(
   entries: readonly ActivityEntry[],
   { search, who, action, outcome }: ActivityFilter,

@@ -7,28 +7,28 @@ import { fromAudit, fromEvent, isOnlyEvent, type ActivityEntry } from "./activit
 
 export const activityOperations = { audit: { list }, events: { stream } };
 
-/** Number of entries that the audit log sends first, and for each press of `Load older entries`. */
+/** Number of audit entries that the stream sends at first, and that each press of `Load older entries` adds. */
 const pageSize = 500;
 /** Maximum number of live entries in the browser. Older entries are dropped. */
 const mostEntries = 5000;
-/** Period of the events that the daemon sends first, as far as it still has them. */
+/** The daemon first sends the events of this past period, if it still has them. */
 const eventsSince = "7d";
 /** Interval between updates of the table. Entries that arrive within one interval are rendered together. */
 const collectMs = 100;
 
 export interface ActivityState {
-  /** Newest first. */
+  /** The rows of the table, newest first. */
   readonly entries: readonly ActivityEntry[];
   readonly phase: StreamPhase;
   /** Error with which the daemon rejected a stream. */
   readonly error: unknown;
-  /** Whether the audit log has older entries. */
+  /** Whether the daemon has audit entries that are older than the loaded entries. */
   readonly hasOlder: boolean;
 }
 
 interface Source<Received extends { readonly id: number }> {
   readonly open: OpenStream<Received>;
-  /** Returns the row of a received item. Undefined for an item without a row. */
+  /** Returns the table row for a received item. Returns undefined if the table does not show the item. */
   readonly toEntry: (received: Received) => ActivityEntry | undefined;
 }
 
@@ -73,20 +73,20 @@ export class ActivityFollower {
     this.#change({ hasOlder: hasMore });
   }
 
-  /** Asks whether the audit log has more entries than the stream sends first. */
+  /** Checks whether the daemon has more audit entries than the stream sends at first. */
   async #look(): Promise<void> {
     try {
       const { hasMore } = await this.#client.audit.list({ query: { limit: pageSize } });
       this.#change({ hasOlder: hasMore });
     } catch {
-      // The stream reports the same error.
+      // Ignores the error, because the stream reports the same error.
     }
   }
 
   #follow<Received extends { readonly id: number }>({ open, toEntry }: Source<Received>): Promise<void> {
     return followStream(open, {
       signal: this.#end.signal,
-      // A lost stream keeps the error with which the daemon rejected the other one.
+      // If one stream loses its connection, the table still shows the error with which the daemon rejected the other stream.
       onPhase: (phase, error) => this.#change(phase === "lost" ? { phase } : { phase, error }),
       take: (received) => this.#take(toEntry(received)),
     });

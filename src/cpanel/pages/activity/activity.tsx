@@ -116,7 +116,7 @@ function useActivity(mayAudit: boolean): ActivityState & { readonly loadOlder: (
   return { ...state, loadOlder: async () => follower?.loadOlder(), retry: () => setAttempt(attempt + 1) };
 }
 
-/** Returns the names of all keys in the entries, and the name in the URL, which can be of an entry that is not loaded. */
+/** Returns the names of all keys in the loaded entries, and the name in the URL, because no loaded entry might contain that name. */
 function whoChoices(entries: readonly ActivityEntry[], chosen: string): { value: string; label: string }[] {
   const names = new Set(entries.flatMap((entry) => (entry.who === undefined ? [] : [entry.who])));
   if (chosen !== "") names.add(chosen);

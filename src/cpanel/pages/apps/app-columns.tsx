@@ -12,7 +12,7 @@ import { megabytes, milliseconds, percent, rate } from "../overview/figures.js";
 import { activityOf, deployedOf, type App, type AppActivity } from "./app.js";
 import { appMenu, type AppMenuOptions } from "./app-menu.js";
 
-/** Share of failed requests from which the figure is red. */
+/** Share of failed requests, from 0 to 1, from which the table shows the figure in red. */
 const redShare = 0.01;
 
 export interface AppColumnsOptions extends AppMenuOptions {
@@ -42,7 +42,7 @@ export function appColumns(options: AppColumnsOptions): readonly Column<App>[] {
     {
       id: "state",
       title: "State",
-      // Severity, then name: the list is sorted by name before.
+      // Sorts by severity. Apps with the same severity stay sorted by name, because the list already has this order.
       sortBy: (app) => workerStates.indexOf(stateOf(app, options) ?? "idle"),
       cell: (app) => <AppState app={app} options={options} />,
     },
@@ -103,7 +103,8 @@ export function appColumns(options: AppColumnsOptions): readonly Column<App>[] {
 function stateOf({ name, serving }: App, { health, metrics }: AppColumnsOptions): WorkerHealth["state"] | undefined {
   if (serving === undefined) return "disabled";
   const state = health.get(name)?.state;
-  // The daemon publishes no event when an app becomes busy or idle, and the metrics are more recent.
+  // Computes `ok` and `idle` from the metrics. The daemon publishes no event when an app becomes busy or idle, so the health data can be
+  // outdated.
   if (state !== "ok" && state !== "idle") return state;
   return activityOf(metrics.get(name) ?? []).requestsPerSecond > 0 ? "ok" : "idle";
 }

@@ -23,7 +23,7 @@ import { useHealthOf } from "./use-app-health.js";
 
 interface AppHeaderProps {
   readonly name: string;
-  /** Undefined while the app is loading, and if it does not exist. */
+  /** The app. Undefined while the app is loading, or if no such app exists. */
   readonly app: App | undefined;
   readonly onChanged: () => Promise<void>;
 }
@@ -76,7 +76,7 @@ export function AppHeader({ name, app, onChanged }: AppHeaderProps) {
   );
 }
 
-/** Whether the head of the page shows an action outside of the menu. The tabs contain the logs. */
+/** Whether the menu omits an action, because the head of the page shows a button or a tab for it. */
 function hasButton(title: string): boolean {
   return title === "Open" || title === "Logs" || title.startsWith("Roll back");
 }

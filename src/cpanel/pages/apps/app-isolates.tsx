@@ -14,7 +14,10 @@ import { megabytes } from "../overview/figures.js";
 
 const operations = { isolates: { list: contract.list, stop: contract.stop } };
 
-/** Table with the isolates of an app. An isolate can be stopped: it completes its requests, and the next request starts a new one. */
+/**
+ * Table with the isolates of an app. The user can stop an isolate: the isolate completes its running requests, and the next request starts
+ * a new isolate.
+ */
 export function AppIsolates({ name }: { name: string }) {
   const api = useApi(operations);
   const { toasts } = usePanel();

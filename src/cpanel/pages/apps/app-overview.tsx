@@ -81,7 +81,7 @@ export function AppOverview({ app: { name } }: AppTabProps) {
   );
 }
 
-/** Returns the values without gaps, for a sparkline. */
+/** Returns the values of a history without its gaps, because a sparkline cannot show gaps. */
 function values(series: readonly (number | null)[]): number[] {
   return series.filter((value) => value !== null);
 }

@@ -9,7 +9,7 @@ import { AppHeader } from "./app-header.js";
 import { appTabs, tabPath } from "./app-tabs.js";
 import { useApps } from "./use-apps.js";
 
-/** Shows one app: its state and address, and the page that the tab names. */
+/** Shows one app: its state, its URL, and the tab that the path names. */
 export function AppPage({ name, view }: { name: string; view: string }) {
   const { resource, apps } = useApps();
   const app = apps.find((candidate) => candidate.name === name);

@@ -7,7 +7,7 @@ export interface AppTabProps {
   readonly onChanged: () => Promise<void>;
 }
 
-/** A page of an app. Its code is loaded when the page is first shown. */
+/** A tab of an app. The browser loads the code of the tab when the user first opens it. */
 export interface AppTab {
   /** Last segment of the page's path, as in `apps/shop/logs`. */
   readonly id: string;
@@ -15,7 +15,7 @@ export interface AppTab {
   readonly view: ComponentType<AppTabProps>;
 }
 
-/** The pages of an app in the order of the tabs. The path of an app without a page, `apps/shop`, shows the first one. */
+/** The tabs of an app, from left to right. A path without a tab, such as `apps/shop`, shows the first tab. */
 export const appTabs: readonly AppTab[] = [
   { id: "overview", title: "Overview", view: lazy(async () => ({ default: (await import("./app-overview.js")).AppOverview })) },
   {
@@ -33,7 +33,7 @@ export const appTabs: readonly AppTab[] = [
   { id: "files", title: "Files", view: lazy(async () => ({ default: (await import("./app-files.js")).AppFiles })) },
 ];
 
-/** Returns the path of a page of an app, below the panel. */
+/** Returns the path of a tab of an app, relative to the panel. */
 export function tabPath(name: string, id: string): string {
   return id === appTabs[0]?.id ? `apps/${name}` : `apps/${name}/${id}`;
 }

@@ -14,7 +14,10 @@ export interface App extends InstalledWorker {
   readonly deploys: Readonly<Record<string, Deployment>>;
 }
 
-/** Merges the API's list of workers, which has one row for each source of a worker, into a list of apps, sorted by name. */
+/**
+ * Converts the API's list of workers to a list of apps, sorted by name. The API has a separate row for the built-in versions and for the
+ * uploaded versions of a worker.
+ */
 export function toApps(workers: readonly Worker[]): readonly App[] {
   const byName = new Map<string, Worker[]>();
   for (const worker of workers) {
@@ -46,9 +49,9 @@ export interface AppActivity {
   readonly failureShare: number;
   readonly isolates: number;
   readonly memoryBytes: number;
-  /** Memory limit of all its isolates together. Undefined without isolates. */
+  /** Sum of the memory limits of all isolates of the app, in bytes. Undefined if no isolate runs. */
   readonly memoryLimitBytes: number | undefined;
-  /** The highest of the versions in the last minute. null without requests. */
+  /** Median latency of the slowest version in the last minute. Null without requests. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }

@@ -21,7 +21,7 @@ export function useAppHealth(): AppHealth {
   return { resource, byName };
 }
 
-/** Returns the state of one app. Polls it, because its last error can change without an event. */
+/** Returns the state of one app. Polls the state, because the last error can change without an event. */
 export function useHealthOf(name: string): Resource<readonly WorkerHealth[]> {
   const api = useApi(operations);
   return useResource<readonly WorkerHealth[]>(`app.health ${name}`, () => api.workers.health({ query: { worker: name } }), {
@@ -29,7 +29,7 @@ export function useHealthOf(name: string): Resource<readonly WorkerHealth[]> {
   });
 }
 
-/** Whether an app needs the red mark: it fails, or the daemon delays its next start after crashes. */
+/** Whether the panel marks an app in red, because it fails or because the daemon delays its next start after crashes. */
 export function isFailing({ state }: Pick<WorkerHealth, "state">): boolean {
   return state === "failing" || state === "backoff";
 }

@@ -11,7 +11,7 @@ interface Metrics {
   readonly workers: readonly WorkerMetrics[];
 }
 
-/** Returns the metrics of the app `name`, or of all apps and the daemon without `name`. */
+/** Returns the metrics of one app. If `name` is undefined, returns the metrics of all apps and of the daemon. */
 export function useMetrics(name?: string): Resource<Metrics> {
   const api = useApi(appOperations);
   const query = name === undefined ? {} : { worker: name };
@@ -19,7 +19,10 @@ export function useMetrics(name?: string): Resource<Metrics> {
   return useResource<Metrics>(resourceName, () => api.metrics.show({ query }), { isWanted: useMay("workers:read") });
 }
 
-/** Returns the metrics of the app `name`, by app name, or of all apps without `name`. Contains only versions that received requests. */
+/**
+ * Returns the metrics rows of each app, by app name. `name` limits the result to one app. The result contains only versions that received
+ * requests.
+ */
 export function useAppMetrics(name?: string): ReadonlyMap<string, readonly WorkerMetrics[]> {
   const { data } = useMetrics(name);
   return useMemo(() => byName(data?.workers ?? []), [data]);

@@ -4,11 +4,11 @@ import type { ConfigSave } from "./use-config-change.js";
 
 interface ConfigErrorProps {
   readonly save: ConfigSave;
-  /** Fields that show their own error. */
+  /** Names of the fields that show their error themselves. */
   readonly fields: readonly string[];
 }
 
-/** Shows why a change of a configuration was rejected, with the invalid fields that show no error of their own. */
+/** Shows why the daemon rejected a change of a configuration. Lists only the invalid fields that do not show their error themselves. */
 export function ConfigError({ save: { error, faults }, fields }: ConfigErrorProps) {
   if (error === undefined) return null;
   const others = faults.filter(({ name }) => !fields.includes(name));

@@ -8,13 +8,13 @@ export function faultsOf(error: unknown): readonly ConfigFault[] {
   return Array.isArray(fields) ? fields.filter(isFault) : [];
 }
 
-/** Returns the sentences about one field, with its line in the sent text. Undefined for a valid field. */
+/** Returns the sentences that describe the errors of one field, each with its line in the sent text. Undefined for a valid field. */
 export function faultOf(faults: readonly ConfigFault[], field: string): string | undefined {
   const own = faults.filter(({ name }) => name === field);
   return own.length === 0 ? undefined : own.map(({ message }) => message).join("; ");
 }
 
-/** Returns a fault as text, such as `line 4, memory: …`. */
+/** Returns the error of a field as text, such as `line 4, memory: …`. */
 export function describeFault({ name, message, line }: ConfigFault): string {
   return `${line === undefined ? "" : `line ${line}, `}${name}: ${message}`;
 }

@@ -17,9 +17,9 @@ interface ManifestEditorProps {
   readonly onClose: () => void;
 }
 
-/** Editor for the text of a manifest. The daemon checks the text before it writes it. */
+/** Editor for the text of a manifest. The daemon checks the text before it writes the file. */
 export function ManifestEditor({ config: given, save, onClose }: ManifestEditorProps) {
-  // The editor keeps the configuration that it was opened with, because its etag belongs to the edited text.
+  // The editor keeps the configuration with which the user opened it, because the etag must match the edited text.
   const [config] = useState(given);
   const before = config.yaml ?? "";
   const [text, setText] = useState(before);

@@ -4,11 +4,11 @@ import { useMutation } from "../../components/use-mutation.js";
 import { usePanel } from "../../use-panel.js";
 import { faultsOf } from "./config-faults.js";
 
-/** New values of some fields, or the whole text of the manifest. */
+/** A change of a configuration: new values of some fields, or the whole text of the manifest. */
 export type ConfigEdit = Pick<ConfigChange, "set"> | Pick<ConfigChange, "yaml">;
 
 interface ConfigChangeOptions {
-  /** What is configured, such as `shop 1.0.0`. */
+  /** Name of the configured package, such as `shop 1.0.0`. */
   readonly subject: string;
   readonly change: (change: ConfigChange) => Promise<WorkerConfig>;
   /** Returns the edit that reverts `edit`. Undefined if the panel cannot revert it. */
@@ -20,13 +20,15 @@ export interface ConfigSave {
   readonly isPending: boolean;
   readonly error: unknown;
   readonly faults: readonly ConfigFault[];
-  /** Saves an edit of the configuration `before`, unless another client has changed it. `what` is text such as `timeout`. */
+  /**
+   * Saves an edit unless another client has changed the configuration since `before` was read. `what` names the change, such as `timeout`.
+   */
   readonly save: (before: WorkerConfig, edit: ConfigEdit, what: string) => Promise<boolean>;
-  /** Removes the error of the last attempt, when another edit begins. */
+  /** Removes the error of the last attempt. Callers run this method when the user starts another edit. */
   readonly reset: () => void;
 }
 
-/** Provides the change of a configuration. After a change, the message offers Undo. */
+/** Provides a function that changes a configuration. After the change, a message offers Undo. */
 export function useConfigChange({ subject, change, undoOf, onChanged }: ConfigChangeOptions): ConfigSave {
   const { toasts } = usePanel();
   const { isPending, error, run } = useMutation();

@@ -13,8 +13,8 @@ export const servedOperations = { workers: { list, logs }, plugins: { list: plug
 /** Longest wait for a worker's response, cold start included, before the panel reports a failure. */
 const longestAnswerMs = 10_000;
 /**
- * Number of error entries to read from the log of a worker. More than one, because the daemon logs its own entry after the error that the
- * code threw.
+ * Number of error entries to read from the log of a worker. Greater than 1, because the daemon logs its own entry after the error that the
+ * worker threw.
  */
 const newestEntries = 5;
 
@@ -94,9 +94,12 @@ async function errorsOf(client: AskOptions["client"], name: string, version: str
   }
 }
 
-/** Returns the newest error, with file and line, that the code of the worker threw after the log entry `since`. */
+/**
+ * Returns the newest error that the code of the worker threw after the log entry with the id `since`. Contains the file and line of the
+ * error.
+ */
 function thrownIn(entries: readonly LogEntry[], since: number): string | undefined {
   const thrown = entries.findLast(({ id, source }) => source === "app" && id > since);
-  // Stack frames inside Node.js do not help to find the faulty line.
+  // Ignores stack frames inside Node.js, because they do not show the faulty line.
   return thrown?.text.replaceAll(/\n +at [^\n]*\bnode:[^\n]*/g, "");
 }

@@ -7,22 +7,22 @@ export async function findRoots(api: FileApi, { name, isBuiltIn }: PackageRef): 
   const { entries } = (await api.list({ query: {} })).data;
   const mounts = entries.map(({ path }) => path).filter((path) => !isBuiltIn || isBuiltInMount(path));
   const candidates = mounts.map((mount) => `${mount}/${name}`);
-  // A single candidate needs no check: listing its files shows later whether the folder exists.
+  // Does not check a single candidate, because listing its files shows later whether the folder exists.
   if (!isBuiltIn && candidates.length === 1) return candidates;
   const found = await Promise.all(mounts.map((mount) => holds(api, mount, name)));
   return candidates.filter((_, index) => found[index]);
 }
 
 /**
- * Whether a package directory contains a package. Lists parent folders, because a 404 for the package folder would appear as an error on
- * the console.
+ * Whether a package directory contains a package. Lists the parent folders instead of requesting the package folder, because the browser
+ * shows each 404 as an error on the console.
  */
 async function holds(api: FileApi, mount: string, name: string): Promise<boolean> {
   let folder = mount;
   for (const segment of name.split("/")) {
     const { entries, hasMore } = (await api.list({ query: { path: folder } })).data;
     folder = `${folder}/${segment}`;
-    // A truncated list can lack the folder, so the folder itself is requested.
+    // The list of a large folder is truncated. If the list might lack the package folder, requests the package folder itself.
     if (!entries.some(({ path }) => path === folder)) return hasMore === true && isThere(api, folder);
   }
   return true;

@@ -5,7 +5,7 @@ import { usePanel } from "../../use-panel.js";
 import { askServed, servedOperations, type Served } from "./ask-served.js";
 import type { Folder } from "./package-ref.js";
 
-/** A package that the daemon no longer serves since a change of its files. */
+/** A package that the daemon stopped serving after a change of its files. */
 export interface Failed extends Served {
   /** The change as text for the user, such as `index.js is saved`. */
   readonly change: string;

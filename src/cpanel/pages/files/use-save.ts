@@ -19,7 +19,7 @@ export type EditConflict = "changed" | "deleted";
 /** A text file with the content and the ETag that the panel read. */
 export type OpenedFile = Extract<FileContent, { kind: "text" }>;
 
-/** A package that the daemon no longer serves since a save of one of its files. */
+/** A package that the daemon stopped serving after a save of one of its files. */
 export interface Broken extends Failed {
   /** Text of the file before the save, to which the user can revert. */
   readonly before: string;
@@ -32,7 +32,7 @@ interface Save {
   readonly changedMeanwhile: EditConflict | undefined;
   readonly isPending: boolean;
   readonly error: unknown;
-  /** Failure of the package since the last save. Undefined while the package is served. */
+  /** Failure of the package after the last save. Undefined while the daemon serves the package. */
   readonly broken: Broken | undefined;
   /** Saves the text if no other client has changed the file since the panel read or saved it. `isOverwriting` skips this check. */
   readonly save: (text: string, isOverwriting?: boolean) => Promise<void>;
@@ -66,7 +66,7 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
       setSaved({ text, etag: await etagOfWritten(api, path, written) });
       setBefore(saved.text);
       const served = await check(`${name} is saved`);
-      // The page of an app that no longer exists closes, so the message offers the undo.
+      // If the app no longer exists, its page closes. For this reason, the message offers Undo.
       const undo = { label: "Undo the save", run: () => void save(saved.text, true) };
       if (served?.isGone) toasts.say(`${name} is saved, and ${served.text}.`, { tone: "danger", subject: path, action: undo });
     });

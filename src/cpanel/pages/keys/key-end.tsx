@@ -2,7 +2,7 @@ import { Badge } from "../../components/badge.js";
 import { AbsoluteTime } from "../../components/absolute-time.js";
 import { keyState } from "./key-state.js";
 
-/** Shows when a key expires. A badge appears from 14 days before the expiry. */
+/** Shows when a key expires. In the last 14 days before the expiry, also shows a badge. */
 export function KeyEnd({ expiresAt }: { expiresAt: number | undefined }) {
   if (expiresAt === undefined) return "never";
   const state = keyState({ expiresAt }, Date.now() / 1000);

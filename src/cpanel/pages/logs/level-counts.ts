@@ -4,7 +4,7 @@ import type { LogRow } from "./log-row.js";
 /** Number of intervals of the histogram. */
 const intervals = 60;
 
-/** Number of entries of each level in equal intervals of time. */
+/** Number of log entries of each level in each interval. All intervals have equal length. */
 export interface LevelCounts {
   /** Start of the first interval, in Unix milliseconds. */
   readonly startMs: number;
@@ -14,7 +14,7 @@ export interface LevelCounts {
   readonly most: number;
 }
 
-/** Counts the entries of the rows, from the oldest to the newest. Returns undefined without entries. */
+/** Counts the log entries of the rows in intervals from the oldest to the newest entry. Returns undefined if the rows contain no entry. */
 export function countLevels(rows: readonly LogRow[]): LevelCounts | undefined {
   let startMs = Infinity;
   let endMs = -Infinity;
@@ -38,7 +38,7 @@ export function countLevels(rows: readonly LogRow[]): LevelCounts | undefined {
   return { startMs, intervalMs, counts, most: Math.max(...totals) };
 }
 
-/** Returns the number of entries in an interval, such as `34 entries, 3 errors`. */
+/** Returns a sentence with the number of entries in an interval, such as `34 entries, 3 errors`. */
 export function countText({ counts }: LevelCounts, index: number): string {
   const of = (level: LogLevel) => counts[level][index] ?? 0;
   const total = of("debug") + of("info") + of("warn") + of("error");

@@ -4,9 +4,9 @@ import { readEntries, type logOperations } from "./log-follower.js";
 import type { LogQuery } from "./log-query.js";
 import { entryText } from "./log-row.js";
 
-/** Number of entries per request; the largest that the daemon accepts. */
+/** Number of entries per request. The daemon accepts no larger number. */
 const pageSize = 10_000;
-/** Maximum number of exported entries: the newest ones. */
+/** Maximum number of entries in an export. If the log is larger, the export omits its oldest entries. */
 const mostExported = 100_000;
 
 export const exportFormats = {
@@ -29,7 +29,7 @@ export async function readAllEntries(client: ClientOf<typeof logOperations>, que
   return pages.flat().slice(-mostExported);
 }
 
-/** Returns the entries as the text of a file, one entry after the other. */
+/** Returns the text of an export file, which contains the entries in the given order. */
 export function exportText(entries: readonly LogEntry[], format: ExportFormat): string {
   const { lineOf } = exportFormats[format];
   return entries.map((entry) => `${lineOf(entry)}\n`).join("");

@@ -11,9 +11,9 @@ import { entryRow, markRow, markWords, type LogRow } from "./log-row.js";
 
 export const logOperations = { workers: { logs }, logs: { list }, events: { stream } };
 
-/** Number of entries that the daemon sends first, and for each request of older entries. */
+/** Number of log entries that the stream sends at first, and that each request of older entries adds. */
 export const pageSize = 5000;
-/** Period of the events that the log shows, as far as the daemon still has them. */
+/** The log shows the events of this past period, if the daemon still has them. */
 const eventsSince = "7d";
 /** Interval between updates of the log view. Rows that arrive within one interval are rendered together. */
 const collectMs = 100;
@@ -21,16 +21,16 @@ const collectMs = 100;
 export interface LogState {
   /** The newest rows up to a limit, oldest first. */
   readonly rows: readonly LogRow[];
-  /** Number of received log entries, including dropped entries and without older entries. */
+  /** Number of log entries received from the stream. Includes dropped entries. Excludes older entries that the user loaded. */
   readonly total: number;
   readonly phase: StreamPhase;
   /** Error with which the daemon rejected the log stream. */
   readonly error: unknown;
-  /** Whether the daemon has older entries that fit into the view. */
+  /** Whether the daemon has older entries, and the view has space for them. */
   readonly hasOlder: boolean;
 }
 
-/** Follows the log of one worker or of all. After a lost connection, the stream continues after the last received entry. */
+/** Follows the log of one worker or of all workers. After a lost connection, the stream continues after the last received entry. */
 export class LogFollower {
   readonly state = new Observable<LogState>({ rows: [], total: 0, phase: "connecting", error: undefined, hasOlder: false });
   readonly #client: ClientOf<typeof logOperations>;
@@ -92,7 +92,7 @@ export class LogFollower {
     });
   }
 
-  /** Follows the events. A rejection has no effect: the log is useful without them. */
+  /** Follows the events of the daemon. If the daemon rejects them, the log is shown without events. */
   async #followEvents(): Promise<void> {
     const { signal } = this.#end;
     const { worker, since, until } = this.#query;
@@ -120,7 +120,7 @@ export class LogFollower {
     this.#timer = undefined;
     this.#rows.append(this.#pending.splice(0));
     const hasOlder = this.#hasOlder ?? this.#received >= pageSize;
-    // An event before the first entry appears together with the older entries.
+    // The view inserts an event that precedes the first entry only when it loads the older entries.
     const held = this.#rows.insertMarks(this.#pendingMarks.splice(0), { holdOlder: hasOlder });
     this.#pendingMarks.push(...held);
     this.#change({ rows: this.#rows.all, total: this.#received, hasOlder: hasOlder && this.#rows.hasRoomFor(pageSize) });

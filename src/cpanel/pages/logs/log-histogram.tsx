@@ -5,17 +5,20 @@ import type { LogRow } from "./log-row.js";
 
 /** Minimum interval between two updates of the histogram, in milliseconds. */
 const updateMs = 1000;
-/** From the bottom of a column to its top. */
+/** Levels in the order in which a column stacks them, from bottom to top. */
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 const heightPx = 40;
 
 interface LogHistogramProps {
   readonly rows: readonly LogRow[];
-  /** Receives the selected range in Unix milliseconds. The end is not part of the range. */
+  /** Callback that receives the selected range as Unix times in milliseconds. The range excludes its end. */
   readonly onSelect: (sinceMs: number, untilMs: number) => void;
 }
 
-/** Number of entries of each level over time. A click selects one interval, a drag or Shift with an arrow key several. */
+/**
+ * Chart with the number of entries of each level over time. A click selects one interval. A drag, or Shift with an arrow key, selects
+ * several intervals.
+ */
 export function LogHistogram({ rows, onSelect }: LogHistogramProps) {
   const counted = useThrottled(rows);
   const counts = useMemo(() => countLevels(counted), [counted]);
@@ -96,7 +99,7 @@ function timeOf({ startMs, intervalMs }: LevelCounts, index: number): number {
   return startMs + index * intervalMs;
 }
 
-/** Returns the path of the columns of one level, above those of the levels before it. */
+/** Returns the SVG path for the columns of one level. The columns stand on the columns of the previous levels. */
 function columnsOf({ counts, most }: LevelCounts, level: LogLevel): string {
   const below = levels.slice(0, levels.indexOf(level));
   const parts: string[] = [];
@@ -104,7 +107,7 @@ function columnsOf({ counts, most }: LevelCounts, level: LogLevel): string {
     if (count === 0) continue;
     const bottom = below.reduce((sum, other) => sum + (counts[other][index] ?? 0), 0);
     const y = heightPx - (bottom / most) * heightPx;
-    // A single error among thousands of entries keeps a visible height of 1.5.
+    // Minimum height of a column in SVG units. A single error among thousands of entries stays visible.
     const height = Math.max(1.5, (count / most) * heightPx);
     parts.push(`M${index + 0.1} ${y.toFixed(2)}h.8v${(-height).toFixed(2)}h-.8z`);
   }
@@ -123,7 +126,7 @@ function timeText(atMs: number): string {
   return clock.format(atMs);
 }
 
-/** Returns the newest value, but changes it at most once in each interval. */
+/** Returns the newest value, but updates it at most once per interval. */
 function useThrottled<Value>(value: Value): Value {
   const [shown, setShown] = useState(value);
   const newest = useRef(value);

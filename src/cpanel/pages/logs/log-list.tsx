@@ -10,17 +10,17 @@ import { VirtualRows } from "./virtual-rows.js";
 
 interface LogListProps {
   readonly rows: readonly LogRow[];
-  /** Number of received entries, which tells how many are new. */
+  /** Number of received entries. The list computes the number of new entries from it. */
   readonly total: number;
   readonly label: string;
   readonly isWrapped: boolean;
   /** Whether each row has the name of its worker. */
   readonly hasNames: boolean;
-  /** Requests older rows. Undefined if there are none. */
+  /** Callback that requests older rows. Undefined if no older rows exist. */
   readonly onNearStart: (() => void) | undefined;
 }
 
-/** List of log rows that follows its end until the user scrolls up, opens a row or moves the focus to a row. */
+/** A list of log rows. The list scrolls to new rows until the user scrolls up, opens a row or moves the focus to a row. */
 export function LogList({ rows, total, label, isWrapped, hasNames, onNearStart }: LogListProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLDivElement>(null);
@@ -95,7 +95,7 @@ export function LogList({ rows, total, label, isWrapped, hasNames, onNearStart }
   );
 }
 
-/** Returns a function that opens or closes a row. The list stops following its end, so that the row stays in place. */
+/** Returns a function that opens or closes a row. The list then stops scrolling to new rows, so that the row stays in place. */
 function useToggle(setOpenKeys: (change: (open: ReadonlySet<string>) => ReadonlySet<string>) => void, virtual: VirtualRows) {
   const [toggle] = useState(() => (key: string) => {
     virtual.hold();
@@ -104,13 +104,13 @@ function useToggle(setOpenKeys: (change: (open: ReadonlySet<string>) => Readonly
       if (!changed.delete(key)) changed.add(key);
       return changed;
     });
-    // The details of the last row are below the visible part.
+    // Scrolls down after the last row opens, because its details are below the visible part.
     requestAnimationFrame(() => virtual.reveal(key));
   });
   return toggle;
 }
 
-/** A click on the text of a row opens the row, unless the user selects text. The keyboard uses the button of the row. */
+/** A click on the text opens the row, unless the user has selected text. Keyboard users press the row's button instead. */
 function listenForClicks(list: HTMLElement | null, onRow: (key: string) => void): () => void {
   const end = new AbortController();
   const onClick = ({ target }: Event) => {

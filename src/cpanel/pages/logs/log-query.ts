@@ -1,23 +1,23 @@
 import { logLevels, logSources, type LogLevel, type LogSource } from "../../../shared/contract/worker-logs.js";
 import { parsePastTimeMs } from "../../../shared/past-time.js";
 
-/** Selects entries of the log. All parts are in the query of the page's URL, under the same names. */
+/** Filters of the log. The query of the page's URL contains each filter under the same name. */
 export interface LogQuery {
   readonly level?: LogLevel | undefined;
   readonly source?: LogSource | undefined;
-  /** A class such as `5xx`. */
+  /** A class of HTTP status codes, such as `5xx`. */
   readonly status?: string | undefined;
   readonly version?: string | undefined;
   readonly text?: string | undefined;
-  /** A duration such as `15m`, or a Unix time in milliseconds. */
+  /** Start of the time range: a duration before now such as `15m`, or a Unix time in milliseconds. */
   readonly since?: string | undefined;
-  /** Unix time in milliseconds. */
+  /** End of the time range, as Unix time in milliseconds. */
   readonly until?: string | undefined;
   /** Name of the worker. Undefined for all workers. */
   readonly worker?: string | undefined;
 }
 
-/** Names in the query of the page's URL that select entries. `app` is the worker on the page of all apps. */
+/** Names of the filters in the query of the page's URL. On the page with the logs of all apps, `app` is the name of one worker. */
 export const filterNames = ["text", "level", "source", "version", "app", "status", "since", "until"] as const;
 
 const statusClass = /^[1-5]xx$/;
@@ -63,7 +63,7 @@ const times = [
   { value: "7d", label: "Last 7 days" },
 ];
 
-/** Returns the choices of the time range, with the range that was selected in the histogram. */
+/** Returns the choices of the time range. Adds the range that the user selected in the histogram. */
 export function timeChoices({ since, until }: LogQuery): { readonly value: string; readonly label: string }[] {
   if (since === undefined || times.some(({ value }) => value === since && until === undefined)) return times;
   return [...times, { value: since, label: until === undefined ? `Since ${timeText(since)}` : `${timeText(since)}–${timeText(until)}` }];

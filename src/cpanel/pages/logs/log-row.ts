@@ -1,7 +1,7 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 import type { EventType, RuntimeEvent } from "../../../shared/contract/events.js";
 
-/** Events that the log shows between its entries, with their words. */
+/** Types of events that the log shows between its entries, each with a text. */
 export const markWords = {
   "worker.installed": "Deployed",
   "worker.enabled": "Enabled",
@@ -16,7 +16,7 @@ export type MarkType = keyof typeof markWords;
 /** An event in the log. */
 export interface LogMark {
   readonly type: MarkType;
-  /** Name and version of the worker, as far as the event has them. */
+  /** Name and version of the worker. Undefined if the event does not contain them. */
   readonly subject: string;
   /** Name of the key that caused the event. */
   readonly by?: string | undefined;
@@ -25,13 +25,13 @@ export interface LogMark {
 
 /** One row of the log: an entry or an event. */
 export interface LogRow {
-  /** Unique among the rows. */
+  /** Identifier that is unique among entries and events together. */
   readonly key: string;
   /** Unix time in milliseconds. */
   readonly at: number;
   readonly entry?: LogEntry;
   readonly mark?: LogMark;
-  /** Text of the closed row, in which each stack is folded to its first own frame. */
+  /** Text of the closed row. Instead of each stack trace, the text contains only the first stack frame from the app's own code. */
   readonly text: string;
   /** Number of stack frames that `text` leaves out. */
   readonly foldedFrames: number;
@@ -58,10 +58,13 @@ function isMark(type: string): type is MarkType {
 }
 
 const frame = /^\s+at /;
-/** Frames inside Node.js and of dependencies, which do not name the faulty line. */
+/** Matches stack frames inside Node.js or of dependencies. Such frames do not show the faulty line. */
 const foreign = /\bnode:|\/node_modules\/|<anonymous>\)?$/;
 
-/** Folds each stack in a text to its first own frame, or to its first frame if no frame is from the app. */
+/**
+ * Replaces each stack trace in a text with its first frame from the app's code. Without such a frame, keeps the first frame of the stack
+ * trace.
+ */
 export function foldStacks(text: string): { readonly text: string; readonly foldedFrames: number } {
   if (!text.includes("\n")) return { text, foldedFrames: 0 };
   const kept: string[] = [];

@@ -40,13 +40,13 @@ export class LogRows {
     this.#trim();
   }
 
-  /** Inserts events by time. With `holdOlder`, returns the events before the first row instead. */
+  /** Inserts events by time. If `holdOlder` is true, does not insert events that precede the first row, but returns them. */
   insertMarks(marks: readonly LogRow[], { holdOlder }: { holdOlder: boolean }): readonly LogRow[] {
     if (marks.length === 0) return [];
     const held: LogRow[] = [];
     const rows = [...this.#rows];
     for (const mark of marks) {
-      // New events are near the end.
+      // Searches from the end, because new events are near the end.
       let index = rows.length;
       while (index > 0 && (rows[index - 1]?.at ?? 0) > mark.at) index -= 1;
       if (index === 0 && holdOlder) held.push(mark);

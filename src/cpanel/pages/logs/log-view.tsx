@@ -82,7 +82,9 @@ export function LogView({ app, appNames = [] }: LogViewProps) {
   );
 }
 
-/** Returns the selection in the URL. The text counts 250 ms after the last change, because each selection opens a new stream. */
+/**
+ * Returns the filters in the URL. Applies a typed text 250 ms after its last change, because each change of the filters opens a new stream.
+ */
 function useLogQuery(app: LogViewProps["app"], appNames: readonly string[]): LogQuery {
   const { search } = useRoute();
   const text = useSettled((search.get("text") ?? "").trim());
@@ -96,7 +98,7 @@ function useIsFiltered(): boolean {
   return filterNames.some((name) => search.has(name));
 }
 
-/** Returns a function that selects a range of time, in Unix milliseconds. */
+/** Returns a function that selects a time range. The range is in Unix milliseconds. */
 function useRange(): (sinceMs: number, untilMs: number) => void {
   const { router } = usePanel();
   return (sinceMs, untilMs) => {

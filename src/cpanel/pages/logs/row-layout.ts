@@ -5,10 +5,13 @@ const linePx = 20;
 /** Height of the space around the text of a row, in CSS pixels. */
 const rowPaddingPx = 4;
 
-/** Positions of rows of different heights, in CSS pixels. Rows that were never visible have the height of their unwrapped lines. */
+/**
+ * Positions of rows with different heights, in CSS pixels. If a row was never visible, the layout assumes the height of its unwrapped
+ * lines.
+ */
 export class RowLayout {
   #rows: readonly LogRow[] = [];
-  /** Top of each row, then the height of all rows. */
+  /** Top of each row. The last element is the height of all rows together. */
   #tops = new Float64Array(1);
 
   get totalPx(): number {
@@ -33,18 +36,18 @@ export class RowLayout {
     if (changedFrom !== undefined) this.#place(changedFrom);
   }
 
-  /** Forgets the measured heights. */
+  /** Discards the measured heights. */
   forget(): void {
     for (const row of this.#rows) row.heightPx = 0;
     this.#place(0);
   }
 
-  /** Returns the top of a row; for the number of rows, the height of all rows. */
+  /** Returns the top of the row with this index. If the index is the number of rows, returns the height of all rows. */
   topPx(index: number): number {
     return this.#tops[Math.min(index, this.#rows.length)] ?? 0;
   }
 
-  /** Returns the index of the row at a position, or of the nearest row. */
+  /** Returns the index of the row at a position, or the index of the nearest row. */
   indexAt(px: number): number {
     let low = 0;
     let high = Math.max(0, this.#rows.length - 1);
@@ -56,7 +59,7 @@ export class RowLayout {
     return low;
   }
 
-  /** Returns the index of a row, or -1. */
+  /** Returns the index of a row. Returns -1 if the row is not in the layout. */
   indexOf(row: LogRow): number {
     return this.#rows.indexOf(row);
   }

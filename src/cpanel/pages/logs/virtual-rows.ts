@@ -2,11 +2,14 @@ import { Observable } from "../../live/observable.js";
 import { RowLayout } from "./row-layout.js";
 import type { LogRow } from "./log-row.js";
 
-/** Height above and below the visible part for which rows are rendered too, in pixels. */
+/** Height in pixels, above and below the visible part, in which rows are rendered too. */
 const overscanPx = 400;
-/** Distance from the end that still counts as the end, in pixels. In zoomed pages, scroll positions have fractions of pixels. */
+/**
+ * Maximum distance in pixels between scroll position and end at which the box counts as scrolled to its end. On zoomed pages, scroll
+ * positions are fractions of pixels.
+ */
 const endPx = 24;
-/** Distance from the start at which older rows are requested, in pixels. */
+/** Distance in pixels between scroll position and start below which the box requests older rows. */
 const startPx = 600;
 
 export interface VirtualWindow {
@@ -14,7 +17,7 @@ export interface VirtualWindow {
   readonly first: number;
   /** Index after the last rendered row. */
   readonly last: number;
-  /** Whether the box shows its end and follows it. */
+  /** Whether the box shows its end and scrolls to new rows. */
   readonly isAtEnd: boolean;
 }
 
@@ -41,7 +44,7 @@ export class VirtualRows {
   #renderedFirst = 0;
   #scrollTop = 0;
   #boxSize = { width: 0, height: 0 };
-  /** The first visible row, and the distance of its top from the top of the box, in pixels. */
+  /** The first visible row. The offset is the distance in pixels between the top of this row and the top of the box. */
   #anchor: { readonly row: LogRow; readonly offsetPx: number } | undefined;
   #isAtEnd = true;
 
@@ -75,7 +78,7 @@ export class VirtualRows {
     this.#arrange();
   }
 
-  /** Forgets all measured heights, such as after a change of the line wrapping. */
+  /** Discards all measured heights, for example when the user changes the line wrapping. */
   forgetHeights(): void {
     this.#layout.forget();
     this.#arrange();
@@ -86,7 +89,7 @@ export class VirtualRows {
     this.#arrange();
   }
 
-  /** Stops following the end, such as while the user reads a row. */
+  /** Stops scrolling to new rows, for example while the user reads a row. */
   hold(): void {
     if (!this.#isAtEnd) return;
     this.#isAtEnd = false;
@@ -111,7 +114,7 @@ export class VirtualRows {
     if (!box) return;
     const top = box.scrollTop;
     const hasUserScrolledUp = top < this.#scrollTop - 2;
-    // A larger box scrolls before the observer reports its new height.
+    // If the box becomes higher, the browser scrolls the box before the observer reports the new height.
     this.#boxSize = { ...this.#boxSize, height: box.clientHeight };
     if (this.#layout.totalPx - top - this.#boxSize.height < endPx) this.#isAtEnd = true;
     else if (hasUserScrolledUp) this.#isAtEnd = false;
@@ -124,7 +127,7 @@ export class VirtualRows {
   #resize(): void {
     const { box } = this.#elements ?? {};
     if (!box) return;
-    // With wrapped lines, another width changes the heights of all rows.
+    // If lines wrap, a new width of the box changes the heights of all rows.
     if (this.#boxSize.width !== 0 && box.clientWidth !== this.#boxSize.width) this.#layout.forget();
     this.#arrange();
   }

@@ -19,10 +19,10 @@ import "./incident-list.css";
 
 const mostShown = 6;
 
-/** The dialog loads when it is first used, because it needs the form components. */
+/** The browser loads the dialog when the user first opens it, because the dialog needs the form components. */
 const KeyRotation = lazy(async () => ({ default: (await import("../keys/key-rotation.js")).KeyRotation }));
 
-/** Lists what needs attention, with the cause and the actions that can repair it. Hidden if nothing does. */
+/** Lists the problems of the daemon, each with its cause and with actions that can repair it. Hidden if there is no problem. */
 export function IncidentList({ incidents, plugins, keys }: Incidents) {
   const [isLong, setLong] = useState(false);
   const [rotated, setRotated] = useState<ApiKey>();
@@ -93,7 +93,7 @@ export function IncidentList({ incidents, plugins, keys }: Incidents) {
     );
   };
   const shown = isLong ? incidents : incidents.slice(0, mostShown);
-  // The dialog stays open after the rotation, although the key is no longer an incident then.
+  // After the rotation, the key is no longer an incident. The dialog stays open, because it shows the secret of the new key.
   const dialog = rotated && (
     <Suspense>
       <KeyRotation apiKey={rotated} onClose={() => setRotated(undefined)} onRotated={keys.refresh} />

@@ -2,9 +2,9 @@ import type { HistoryMarker, HistoryRange, MetricsHistory, Sparkline } from "../
 import { historyRanges, sparklineMinutes } from "../../../shared/contract/metrics-history.js";
 import type { ChartMarker } from "../../components/chart.js";
 
-/** A history as lists of equal length for charts, oldest first. null is a gap, such as the time when the daemon did not run. */
+/** A history as lists of equal length for charts, oldest first. Null is a gap, for example while the daemon did not run. */
 export interface HistorySeries {
-  /** Unix seconds. */
+  /** Start of each interval, as Unix time in seconds. */
   readonly at: readonly number[];
   readonly requestsPerSecond: readonly (number | null)[];
   readonly succeededPerSecond: readonly (number | null)[];
@@ -29,11 +29,11 @@ export const noHistory: HistorySeries = {
   isolates: [],
 };
 
-/** Returns the lists for the charts. Adds a point without values where intervals are missing, so that the lines are interrupted. */
+/** Returns the lists for the charts. Where intervals are missing, adds a point without values, so that the chart interrupts its lines. */
 export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" | "stepSeconds">): HistorySeries {
   const rows = points.at.flatMap((at, index) => {
     const previous = points.at[index - 1];
-    // A point can be up to one interval late.
+    // A point can arrive up to one interval late.
     const hasGap = previous !== undefined && at - previous > 2 * stepSeconds;
     return hasGap
       ? [
@@ -62,7 +62,10 @@ function count(values: readonly number[], index: number): number {
   return values[index] ?? 0;
 }
 
-/** Returns the requests of all given workers in the last 60 minutes, for a key that is not allowed to read the daemon's history. */
+/**
+ * Returns the sum of the requests of all given workers in the last 60 minutes. For keys that are not allowed to read the history of the
+ * daemon.
+ */
 export function sumOfSparklines(sparklines: readonly Sparkline[], nowSeconds: number): HistorySeries {
   const minutes = Array.from({ length: sparklineMinutes }, (_value, index) => index);
   const sum = (read: (one: Sparkline) => readonly number[]) =>
@@ -85,7 +88,7 @@ export function sumOfSparklines(sparklines: readonly Sparkline[], nowSeconds: nu
   return { at, ...columns, memoryBytes: gaps, isolates: gaps };
 }
 
-/** Returns the markers of a chart. Charts of the whole daemon name the worker. */
+/** Returns the markers of a chart. In charts of the whole daemon, each marker names its worker. */
 export function toChartMarkers(markers: readonly HistoryMarker[]): ChartMarker[] {
   return markers.map(({ at, type, worker, version }) => ({ at, type, label: markerText({ type, worker, version }) }));
 }
@@ -98,7 +101,7 @@ function markerText({ type, worker, version }: Pick<HistoryMarker, "type" | "wor
 
 export const rangeTitles: Readonly<Record<HistoryRange, string>> = { "1h": "1 h", "24h": "24 h", "14d": "14 d" };
 
-/** Returns the range in the query of the page's URL; `1h` if the query has none. */
+/** Returns the time range in the query of the page's URL. Returns `1h` if the query contains no time range. */
 export function rangeOf(text: string): HistoryRange {
   return Object.keys(historyRanges).find((range): range is HistoryRange => range === text) ?? "1h";
 }

@@ -11,7 +11,7 @@ import { useIncidents } from "./use-incidents.js";
 import "../../components/card.css";
 import "./overview.css";
 
-/** Page that says whether all is well, what needs attention, how busy the daemon is, and what changed. */
+/** First page of the panel, with the state of the daemon, its problems, its load and its latest changes. */
 export function Overview() {
   const incidents = useIncidents();
   const traffic = useTraffic();

@@ -16,7 +16,7 @@ import type { Incidents } from "./use-incidents.js";
 
 const operations = { health: { ready } };
 
-/** One sentence that says whether all is well, and the numbers of packages and keys. */
+/** Shows the state of the daemon as one sentence, and the numbers of packages and keys. */
 export function StatusSentence({ incidents, isLoaded, error, plugins, keys }: Incidents) {
   const mayWorkers = useMay("workers:read");
   const { apps, resource } = useApps();

@@ -8,7 +8,10 @@ export interface Status {
   readonly text: string;
 }
 
-/** Summarizes incidents. `served` is the number of apps with an active version; undefined if the key is not allowed to see apps. */
+/**
+ * Summarizes the incidents in one sentence. `served` is the number of apps with an active version, or undefined if the key is not allowed
+ * to read apps.
+ */
 export function statusOf(incidents: readonly Incident[], served: number | undefined): Status {
   if (incidents.length === 0) return { state: "ok", text: allWell(served) };
   const count = (kind: Incident["kind"], isSevere: boolean) =>

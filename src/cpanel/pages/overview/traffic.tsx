@@ -12,12 +12,12 @@ import { noHistory, sumOfSparklines, type HistorySeries } from "./metrics-histor
 import { useRange } from "./range-choice.js";
 import { useMetricsHistory, useSparklines, type ShownHistory } from "./use-metrics-history.js";
 
-/** Share of failed requests from which the figure is red. */
+/** Share of failed requests, from 0 to 1, from which the tile shows the figure in red. */
 const redShare = 0.01;
 
 /**
- * Returns the history of the daemon. A key that is restricted to namespaces receives the requests of its apps in the last hour, because
- * the history of the daemon includes other namespaces.
+ * Returns the history of the daemon. For a key that is restricted to namespaces, returns the requests of its apps in the last hour instead,
+ * because the history of the daemon includes other namespaces.
  */
 export function useTraffic(): ShownHistory & { readonly isRestricted: boolean } {
   const isRestricted = !usePrincipal().namespaces.includes("*");
@@ -31,7 +31,7 @@ export function useTraffic(): ShownHistory & { readonly isRestricted: boolean } 
   return isRestricted ? { ...history, series: sum, markers: [], isRestricted } : { ...history, isRestricted };
 }
 
-/** Tiles with the figures of the last minute, each with its course in the chosen period. */
+/** Tiles with the figures of the last minute. Each tile shows the course of its figure in the chosen period. */
 export function TrafficTiles({ series }: { series: HistorySeries }) {
   const { data, error } = useMetrics();
   if (!data)
@@ -95,7 +95,7 @@ function daemonMemory(rssBytes: number | undefined): string {
   return rssBytes === undefined ? "Isolates" : `Isolates; the daemon itself: ${megabytes(rssBytes)}`;
 }
 
-/** Returns the values without gaps, for a sparkline. */
+/** Returns the values of a history without its gaps, because a sparkline cannot show gaps. */
 function known(values: readonly (number | null)[]): number[] {
   return values.filter((value) => value !== null);
 }

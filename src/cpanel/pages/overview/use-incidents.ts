@@ -12,7 +12,7 @@ const operations = { health: { ready }, plugins: { list: pluginsContract.list },
 const checkIntervalMs = 60_000;
 
 export interface Incidents {
-  /** The most severe first. */
+  /** All incidents, the most severe first. */
   readonly incidents: readonly Incident[];
   /** Whether all sources that the key is allowed to read have responded. */
   readonly isLoaded: boolean;
@@ -22,7 +22,7 @@ export interface Incidents {
   readonly keys: Resource<readonly keysContract.ApiKey[]>;
 }
 
-/** Returns everything that needs attention, as far as the key is allowed to see it. */
+/** Returns all incidents that the key is allowed to read. */
 export function useIncidents(): Incidents {
   const api = useApi(operations);
   const [mayWorkers, mayPlugins, mayKeys] = [useMay("workers:read"), useMay("plugins:read"), useMay("keys:read")];

@@ -14,12 +14,12 @@ const sparklineIntervalMs = 30_000;
 export interface ShownHistory {
   readonly series: HistorySeries;
   readonly markers: readonly ChartMarker[];
-  /** Error of the last request. Undefined if it succeeded. */
+  /** Error of the last request. Undefined if the last request succeeded. */
   readonly error: unknown;
   readonly isLoaded: boolean;
 }
 
-/** Returns the history of a worker, or of the daemon without `worker`, and keeps it up to date. */
+/** Returns the history of a worker and keeps it up to date. If `worker` is undefined, returns the history of the daemon. */
 export function useMetricsHistory(range: HistoryRange, { worker, isWanted = true }: { worker?: string; isWanted?: boolean }): ShownHistory {
   const api = useApi(operations);
   const mayRead = useMay("workers:read");
@@ -41,7 +41,7 @@ export function useMetricsHistory(range: HistoryRange, { worker, isWanted = true
 
 const none: readonly Sparkline[] = [];
 
-/** Returns the requests of the last 60 minutes of each worker that had some. */
+/** Returns the requests of the last 60 minutes, by worker. Omits workers without requests. */
 export function useSparklines({ isWanted = true }: { isWanted?: boolean } = {}): readonly Sparkline[] {
   const api = useApi(operations);
   const mayRead = useMay("workers:read");

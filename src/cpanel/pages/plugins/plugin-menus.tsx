@@ -7,8 +7,8 @@ import { PluginMenuLink } from "./plugin-menu-link.js";
 import { pluginOperations } from "./plugin-operations.js";
 
 /**
- * Polling interval of the plugin menus. Long, because menus change only with the plugins, and the panel refreshes them after its own
- * changes.
+ * Polling interval of the plugin menus. The interval is long, because menus change only with the plugins, and the panel requests them after
+ * its own changes.
  */
 const intervalMs = 30_000;
 

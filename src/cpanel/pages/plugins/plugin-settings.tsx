@@ -17,7 +17,7 @@ const operations = { pluginConfig: { show: configuration.showOfPlugin, change: c
 
 interface PluginSettingsProps {
   readonly name: string;
-  /** Requests the list of plugins again, because a change reloads the plugin. */
+  /** Requests the list of plugins again. The daemon reloads a plugin when its settings change. */
   readonly onChanged: () => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ function ReadOnlyReason({ mayConfigure, isEditable }: { mayConfigure: boolean; i
   );
 }
 
-/** Returns the settings before the edit. A setting that was not in the manifest is removed. */
+/** Returns the settings before the edit. If a setting was not in the manifest, the result removes the setting. */
 function undoOf({ fields, yaml }: WorkerConfig, edit: ConfigEdit): ConfigEdit | undefined {
   const set = "set" in edit ? edit.set : undefined;
   if (!set) return yaml === null ? undefined : { yaml };

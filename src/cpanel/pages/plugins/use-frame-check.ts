@@ -6,7 +6,7 @@ type FrameState =
   | { readonly phase: "answered"; readonly refusal: FrameRefusal | undefined }
   | { readonly phase: "unanswered"; readonly error: unknown };
 
-/** Checks whether a plugin's page can be shown in a frame. `again` repeats the check. */
+/** Checks whether the panel can show a plugin's page in a frame. Calling `again` repeats the check. */
 export function useFrameCheck(url: string): { readonly state: FrameState; readonly again: () => void } {
   const [state, setState] = useState<FrameState>({ phase: "asking" });
   const [attempt, setAttempt] = useState(0);

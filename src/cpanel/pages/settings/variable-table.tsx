@@ -43,7 +43,7 @@ const columns: readonly Column<SettingsVariable>[] = [
   },
 ];
 
-/** Table with the configuration variables of the daemon. Values of secrets are never sent. */
+/** Table with the configuration variables of the daemon. The daemon never sends the values of secrets. */
 export function VariableTable({ variables }: { variables: readonly SettingsVariable[] }) {
   const [search, setSearch] = useSearch("search");
   const [source, setSource] = useSearch("source");
@@ -76,8 +76,8 @@ export function VariableTable({ variables }: { variables: readonly SettingsVaria
   );
 }
 
-/** Shows the parts of a description between backticks as code. */
+/** Shows a description. Renders each part between backticks as code. */
 function Description({ text }: { text: string }) {
-  // Every second part is between backticks. The parts of a constant text have a constant order.
+  // Every second part was between backticks. The index is a valid React key, because the text and thus the order of its parts never change.
   return text.split("`").map((part, index) => (index % 2 === 1 ? <code key={`${index} ${part}`}>{part}</code> : part));
 }

@@ -8,7 +8,7 @@ import { SecretList } from "../secrets/secret-list.js";
 import { VersionConfig } from "./version-config.js";
 import "../../configuration/configuration.css";
 
-/** Tab with the configuration of one version, and with the secrets and host names of the app. */
+/** Tab with the configuration of one version of an app, and with the secrets and host names of the whole app. */
 export function Configuration({ app }: AppTabProps) {
   const [chosen, setChosen] = useSearch("version");
   const version =

@@ -93,7 +93,7 @@ export function EnvTable({ config, isEditable, save }: EnvTableProps) {
   );
 }
 
-/** Returns `env` without one variable. Null removes the field, if no variable is left. */
+/** Returns `env` without one variable. Returns null, which removes the whole field, if no other variable exists. */
 function envWithout({ env }: WorkerConfig, removed: string): Readonly<Record<string, string>> | null {
   const left = env.filter(({ name }) => name !== removed);
   return left.length === 0 ? null : Object.fromEntries(left.map(({ name, value }) => [name, value ?? ""]));

@@ -32,7 +32,7 @@ export function VersionConfig({ app, version }: { app: App; version: string }) {
     undoOf,
     onChanged: resource.refresh,
   });
-  // The dialog keeps the configuration that it was opened with, because its etag belongs to the shown value.
+  // The dialog keeps the configuration with which the user opened it, because the etag must match the shown value.
   const [edited, setEdited] = useState<{ readonly config: WorkerConfig; readonly field: ConfigField }>();
   const [isEditingText, setEditingText] = useState(false);
   const edit = (config: WorkerConfig, field: ConfigField) => {
@@ -95,7 +95,7 @@ function ReadOnlyReason({ mayInstall, isEditable }: { mayInstall: boolean; isEdi
   );
 }
 
-/** Returns the manifest before the edit. A manifest that did not exist is not restored, but its new fields are removed. */
+/** Returns the manifest before the edit. If no manifest existed, returns the edit that removes the new fields. */
 function undoOf({ yaml }: WorkerConfig, edit: ConfigEdit): ConfigEdit | undefined {
   if (yaml !== null && yaml !== "") return { yaml };
   const set = "set" in edit ? edit.set : undefined;

@@ -3,13 +3,13 @@ import type { FileApi } from "../../files/file-operations.js";
 import { readFile } from "../../files/read-file.js";
 import { toBytesText } from "../../files/file-text.js";
 
-/** Maximum number of files of one version that are compared. */
+/** Maximum number of files of one version to compare. */
 export const mostCompared = 500;
-/** Maximum number of files of the same size whose texts are compared. Each needs two requests. */
+/** Maximum number of files whose contents are compared although both versions have the same size. Each comparison needs two requests. */
 const mostRead = 100;
-/** Number of requests at a time. Browsers allow 6 connections per host with HTTP/1.1, and events need one. */
+/** Number of simultaneous requests. Browsers allow 6 connections per host with HTTP/1.1, and the event stream needs one of them. */
 const readsAtOnce = 4;
-/** Folder with installed packages, whose files are not compared. */
+/** Folder with installed npm packages. The comparison skips its files. */
 const packagesFolder = "node_modules";
 
 /** A file that differs between two versions. Paths are relative to the version folder, sizes in bytes. */
@@ -22,11 +22,14 @@ export interface ChangedFile {
 
 export interface VersionComparison {
   readonly files: readonly ChangedFile[];
-  /** Number of files with the same content. */
+  /** Number of files with equal contents in both versions. */
   readonly equal: number;
-  /** Number of files of the same size that were not read, because they are too large or too many. */
+  /**
+   * Number of files of equal size whose contents the panel did not read, because a file is too large or the number of such files is too
+   * high.
+   */
   readonly unread: number;
-  /** Whether a version has more files than are compared. */
+  /** Whether at least one version has more files than the panel compares. */
   readonly isPartial: boolean;
 }
 
@@ -35,7 +38,10 @@ interface ListedFiles {
   readonly isPartial: boolean;
 }
 
-/** Compares the files of two version folders. Reads texts only if their sizes are equal. Throws an `ApiError` such as `PATH_NOT_FOUND`. */
+/**
+ * Compares the files of two version folders. Reads the contents of a file only if both sizes are equal. Throws an `ApiError` such as
+ * `PATH_NOT_FOUND`.
+ */
 export async function compareVersions(api: FileApi, before: string, after: string, signal: AbortSignal): Promise<VersionComparison> {
   const [old, now] = await Promise.all([listFiles(api, before, signal), listFiles(api, after, signal)]);
   const files: ChangedFile[] = [];

@@ -81,7 +81,9 @@ function VersionState({ isActive, isEnabled }: { isActive: boolean; isEnabled: b
   return isActive ? <StateDot state="ok">active</StateDot> : <StateDot state="idle">enabled</StateDot>;
 }
 
-/** Shows when, by whom and with which client a version was installed, and what `runtimectl deploy` wrote into the manifest. */
+/**
+ * Shows when a version was installed, by which key and with which client, and the details that `runtimectl deploy` wrote into the manifest.
+ */
 function Installed({ app, installed }: { app: App; installed: InstalledVersion }) {
   const { version, installation, source } = installed;
   const deploy = source === "uploaded" ? app.deploys[version] : undefined;

@@ -1,4 +1,4 @@
-/** One line of a comparison: in both texts, only in the later text (`added`) or only in the earlier text (`removed`). */
+/** One line of a comparison. A line is in both texts, only in the later text (`added`), or only in the earlier text (`removed`). */
 export interface DiffLine {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
@@ -8,7 +8,10 @@ export interface DiffLine {
   readonly after: number | undefined;
 }
 
-/** Maximum number of different lines. More would take seconds, because time and memory grow with the square of this number. */
+/**
+ * Maximum number of different lines. Time and memory grow with the square of this number, so a comparison with more lines would take
+ * seconds.
+ */
 export const mostDifferences = 500;
 /** Number of equal lines around each difference. */
 const contextLines = 3;

@@ -6,7 +6,9 @@ export function installedAt(app: App, { version, installation, source }: Install
   return source === "uploaded" ? (installation?.at ?? app.deploys[version]?.at) : undefined;
 }
 
-/** Returns the versions of an app, the latest installation first. Versions without a known time follow, newest version first. */
+/**
+ * Returns the versions of an app, the latest installation first. Versions without a known installation time follow, highest version first.
+ */
 export function timelineOf(app: App): readonly InstalledVersion[] {
   return app.versions.toSorted((one, other) => (installedAt(app, other) ?? 0) - (installedAt(app, one) ?? 0));
 }

@@ -3,7 +3,10 @@ import { durationText } from "./duration-text.js";
 
 const signs: Readonly<Record<CronRun["outcome"], string>> = { ok: "✓", failed: "✕", skipped: "–" };
 
-/** Row of marks for the runs of a job, oldest first: a sign for the outcome, and a bar for the duration relative to the longest run. */
+/**
+ * Row of marks for the runs of a job, oldest first. Each mark shows the outcome as a symbol, and the duration as a bar relative to the
+ * longest run.
+ */
 export function RunMarks({ runs, label }: { runs: readonly CronRun[]; label: string }) {
   const longestMs = Math.max(1, ...runs.map(({ durationMs }) => durationMs ?? 0));
   return (
