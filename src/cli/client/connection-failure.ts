@@ -33,7 +33,10 @@ export interface Destination {
   readonly proxy?: string | undefined;
 }
 
-/** Error codes that mean that no TCP connection was opened. If a proxy is used, they concern the connection to the proxy. */
+/**
+ * Error codes that mean that no TCP connection was opened. If runtimectl uses a proxy, the failed connection is the connection to the
+ * proxy.
+ */
 const unconnectedCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",

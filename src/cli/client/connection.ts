@@ -79,7 +79,8 @@ export async function connectAnonymously<Offered extends Operations>(
     context.onExit(() => transport.close());
     return { settings, origin, discover, call, client };
   } catch (error) {
-    // Closes the sockets of a failed attempt, because the dashboard repeats the attempt every few seconds.
+    // Closes the sockets of a failed attempt. Otherwise open sockets would accumulate, because the dashboard repeats the attempt every few
+    // seconds.
     transport.close();
     throw error;
   }

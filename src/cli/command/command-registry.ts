@@ -1,6 +1,6 @@
 import type { CommandDefinition } from "./command.js";
 
-/** Loaders for the module of each command in the command table, by the words of the command. */
+/** Functions that load the module of a command, by the words of the command. */
 export const commandModules: CommandModules = {
   "auth login": () => import("../commands/auth/login.js"),
   "auth logout": () => import("../commands/auth/logout.js"),

@@ -60,7 +60,7 @@ export interface ArgumentDefinition {
 }
 
 export interface OptionDefinition {
-  /** The forms of the flag with its placeholder, such as `-o, --out <file>` or `--dry-run`. */
+  /** The spellings of the flag with its placeholder, such as `-o, --out <file>` or `--dry-run`. */
   readonly flags: string;
   readonly description: string;
   /** Whether the user can repeat the flag. The option's value is then a list. */
@@ -79,7 +79,10 @@ export interface CommandDefinition {
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** Further information for the help, one fact per line. */
   readonly notes?: string;
-  /** Returns the error for a command line with too many arguments. Without this function, the error only states the number of arguments. */
+  /**
+   * Returns the error for a command line with too many arguments. If this function is not set, the error contains only the number of
+   * arguments.
+   */
   refuseExcess?(given: readonly string[]): Error;
   /** Runs the command and resolves with its exit code. `undefined` means exit code 0. Rejects if the command fails. */
   run(context: Context, invocation: Invocation): Promise<ExitCode | void>;

@@ -9,7 +9,7 @@ export type CommandMatch =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: (style: HelpStyle) => string }
   | { readonly kind: "version" }
-  /** The command line asks for completion candidates for its last word. Completion scripts of shells run such command lines. */
+  /** The shell requests completion candidates for the last word of the command line. Completion scripts run such command lines. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   | {
       readonly kind: "unknown";

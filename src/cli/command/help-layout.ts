@@ -47,7 +47,7 @@ export function paragraphs(text: string, style: HelpStyle, indent = "  "): strin
 }
 
 /**
- * Wraps lines, each with its own indentation and list number. Leaves commands and file content unwrapped, so that the user can copy them.
+ * Wraps lines. Each line has its own indentation and list number. Does not wrap commands and file contents, so that the user can copy them.
  */
 export function listLines(text: string, style: HelpStyle): string {
   return text

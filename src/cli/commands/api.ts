@@ -96,7 +96,7 @@ function show({ output, terminal, flags }: Context, response: HttpResponse): voi
   const { status, text, bytes } = response;
   const json = parseJson(response);
   if (flags.json) return output.result(json ?? { status, body: text });
-  // In a pipe, writes the body unchanged, except that a JSON body without a final line feed gets one.
+  // If stdout is a pipe, writes the body unchanged. Only a JSON body without a final line feed gets a line feed.
   if (!terminal.stdoutIsTty)
     return output.raw(json === undefined || text.endsWith("\n") ? bytes : Buffer.concat([bytes, Buffer.from("\n")]));
   if (json !== undefined) output.result(json, JSON.stringify(json, undefined, 2));

@@ -12,7 +12,10 @@ import { locatePackage } from "../pack/locate-package.js";
 import { openPackage, type OpenedPackage } from "../pack/open-package.js";
 import type { PackPlan } from "../pack/pack-plan.js";
 
-/** Maximum number of attempts to assign a version. An attempt fails if another deployment installs this version first. */
+/**
+ * Maximum number of attempts to assign a version number. An attempt fails if another deployment installs a version with the same number
+ * first.
+ */
 const mostAttempts = 4;
 
 export const command = defineCommand<[source: string], GivenOptions>({

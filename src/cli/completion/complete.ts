@@ -23,7 +23,7 @@ export async function complete(
   const output = new Output({ ...terminal, writeStdout: () => undefined, writeStderr: () => undefined }, { format: "plain", quiet: true });
   const context = { ...surroundings, output, flags: connectionFlags(words.slice(0, -1)), signal };
   const candidates = candidatesFor(context, words, modules).catch(() => []);
-  // Also waits for the time limit itself, because some operations, such as a DNS lookup, do not stop when the signal aborts.
+  // Also stops waiting when the time limit ends, because some operations, such as a DNS lookup, do not stop when the signal aborts.
   const found = await Promise.race([candidates, delay(longestMs, [])]);
   const typed = words.at(-1) ?? "";
   const lines = found

@@ -1,4 +1,7 @@
-/** The completion script for each shell. A script runs `runtimectl __complete SHELL WORD...`, where the last word is unfinished. */
+/**
+ * The completion script for each shell. A script runs `runtimectl __complete SHELL WORD...`. The last word is the word that the user is
+ * typing.
+ */
 export const completionScripts = {
   bash: `# runtimectl completion for bash. Put into ~/.bashrc:  source <(runtimectl completion bash)
 _runtimectl() {

@@ -5,7 +5,7 @@ import type { PackageInfo } from "../pack/package-info.js";
 
 /** Version of the first deployment if neither the package nor the user sets a version. */
 const firstVersion = "0.1.0";
-/** Version in the package.json of projects that are never published. `deploy` ignores it. */
+/** Version in the package.json of projects that are never published. Because the number has no meaning, `deploy` ignores it. */
 const unusedVersion = "0.0.0";
 
 export interface ChosenVersion {
@@ -18,8 +18,8 @@ export interface ChosenVersion {
 }
 
 /**
- * Returns the declared version, else `latest` if `latest` is active (unless `isBump`). Else returns the version of package.json if it is
- * the highest, otherwise the next patch or prerelease after the highest installed version.
+ * Returns the declared version. Without it, returns `latest` if `latest` is active and `isBump` is false. Otherwise returns the version of
+ * package.json if it is the highest, else the next patch or prerelease.
  */
 export function chooseVersion(
   { version, hasDeclaredVersion = false, packageJson }: Pick<PackageInfo, "version" | "hasDeclaredVersion" | "packageJson">,

@@ -121,7 +121,10 @@ export function notePackage(
   context.output.warn(`the package has ${formatSize(sizeBytes)}${modules}; exclude files with .runtimeignore`);
 }
 
-/** Returns a text with the package kind and the entry file. The entry file shows how a folder with both a page and a module is served. */
+/**
+ * Returns a text with the package kind and the entry file. In a folder with a page and a module, the entry file shows which of them the
+ * daemon serves.
+ */
 function servedAs(kind: PackageKind, { entrypoint = "" }: PackPlan["facts"]): string {
   if (kind === "plugin") return "plugin";
   return `${entrypoint.endsWith(".html") ? "static site" : "worker"} (${entrypoint})`;

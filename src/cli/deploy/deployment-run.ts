@@ -83,7 +83,7 @@ export class DeploymentRun {
     await this.#tell({ sizeBytes, health, deleted, url });
   }
 
-  /** Checks the installed version and deletes old versions. Called instead of an upload if the same content is already installed. */
+  /** Checks the installed version and deletes old versions. Replaces the upload if the same content is already installed. */
   async #checkInstalled(): Promise<void> {
     const { deployable, options, target } = this.#parts;
     const { url } = await target.locate(deployable);

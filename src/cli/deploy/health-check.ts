@@ -45,7 +45,7 @@ export async function checkHealth(
     const timeout = { value: Math.min(attemptTimeoutMs, Math.ceil(leftMs)), source: "--check-timeout" };
     const { status, tookMs, problem } = await checkAnswer(context, { origin, settings: { ...settings, timeout } }, { base: worker, check });
     if (status !== undefined && problem === undefined) return { passed: true, url, status, durationMs: tookMs };
-    // Keeps the reason of an earlier attempt if the last attempt was only too slow.
+    // If the last attempt only exceeded its time limit, keeps the reason of an earlier attempt, which contains more information.
     if (status !== undefined || reason === undefined) reason = problem;
     await delay(Math.max(0, Math.min(pauseMs, untilMs - performance.now())), undefined, { signal: context.signal });
   }

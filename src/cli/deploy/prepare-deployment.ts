@@ -24,7 +24,7 @@ export interface Deployable {
   readonly digest: string;
   /** Whether the daemon installs the version without enabling it, because of `--no-enable` or the manifest. */
   readonly isOff: boolean;
-  /** Whether `deploy` chose the version number. If so, the content digest does not depend on the version number. */
+  /** Whether `deploy` chose the version number. In this case, the content digest must not depend on the version number. */
   readonly isAssigned: boolean;
 }
 
@@ -119,10 +119,7 @@ function versionExists({ name, version }: { name: string; version: string }, isS
   });
 }
 
-/**
- * Returns the content digest of a package, for which it reads every file. The digest does not depend on the deployment record in the
- * manifest.
- */
+/** Computes the content digest of a package from all of its files. The digest does not depend on the deployment record in the manifest. */
 function digestOf(plan: PackPlan, isAssigned: boolean): string {
   const { file, document } = readManifestOf(plan);
   const digestedAs = digestedText(document, isAssigned);

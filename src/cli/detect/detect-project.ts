@@ -9,7 +9,10 @@ import { folderSource, isAnyFile, type PackageSource } from "../pack/package-inf
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { frameworks, usualOutputs, type Framework, type FrameworkOutput } from "./frameworks.js";
 
-/** Names of server modules without extension, in search order. Used for packages that have neither an index file nor the field `main`. */
+/**
+ * Names of server modules without extension, in search order. `deploy` uses them if a package has neither an index file nor the field
+ * `main`.
+ */
 const serverFiles = ["server", "app", "main", "src/index", "src/server", "src/app", "src/main", "dist/index", "dist/server", "dist/main"];
 const codeExtensions = ["js", "mjs", "cjs", "ts", "mts", "tsx"];
 /** Matches a start script that runs one file, such as `NODE_ENV=production node --enable-source-maps dist/server.js`. */
@@ -74,7 +77,7 @@ export async function detectProject(folder: string): Promise<DetectedProject | u
   return { kind: "static site", output: output && named(output, name), expected, buildScript, advice: undefined };
 }
 
-/** Whether a page loads files by URLs that start with `/`, which are valid only if the site is at the root of a host. */
+/** Whether a page loads files by URLs that start with `/`. Such URLs work only if the site is at the root of a host. */
 function hasRootUrls(page: string): boolean {
   return [...rootUrlsOfPage(page)].some(({ path: url }) => url !== undefined);
 }

@@ -109,8 +109,8 @@ export function daemonEnded(words: string): CommandError {
 }
 
 /**
- * Returns the port in `--port`, or throws if the port is in use. Without `--port`, returns the default port or the next free one. `taken`
- * is the default port if another program uses it.
+ * Returns the port in `--port`, or throws if the port is in use. Without `--port`, returns the default port or, if another program uses it,
+ * the next free port. `taken` is the default port if it is in use.
  */
 export async function choosePort(host: string, given: string | undefined): Promise<{ port: number; taken: number | undefined }> {
   if (given !== undefined) {

@@ -12,7 +12,7 @@ interface Watched {
 }
 
 /**
- * Reports changes below a folder; quick changes lead to one report. Watches each subfolder on its own, so that node_modules is skipped. The
+ * Reports changes below a folder. Quick changes lead to one report. Watches each subfolder separately, and thus can skip node_modules. The
  * listener must call `follow` for new folders before it reads files.
  */
 export class FolderWatch {

@@ -17,11 +17,11 @@ import { readDevVariables, withDevVariables } from "./dev-variables.js";
 import { FolderWatch } from "./folder-watch.js";
 import { findSyntaxError } from "../validate/syntax-errors.js";
 
-/** Delay before another attempt to pack, if a file changed while it was packed. */
+/** Delay after which packing is repeated, if a file changed while the worker was packed. */
 const retryMs = 100;
 /** Error codes for a wrong folder or flag. No change of the code can fix these errors. */
 const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
-/** Names of folders in which changes are not detected, even if their files are packed. */
+/** Names of folders whose changes `runtimectl dev` does not detect, even if the archive contains their files. */
 const unwatched = new Set(["node_modules", ".git"]);
 
 interface ReloaderOptions {

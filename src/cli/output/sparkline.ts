@@ -1,8 +1,8 @@
 const levels = "▁▂▃▄▅▆▇█";
 
 /**
- * Draws values as one line of blocks, from 0 to the maximum. More values than columns are combined in groups, by default by their sum. A
- * value of 0 has the lowest block, every other value at least the second one.
+ * Draws values as one line of blocks, from 0 to the maximum. If there are more values than columns, combines groups of values, by default
+ * by their sum. Only a value of 0 has the lowest block.
  */
 export function sparkline(values: readonly number[], widthColumns: number, combine: (group: readonly number[]) => number = sum): string {
   const perColumn = Math.max(1, Math.ceil(values.length / Math.max(1, widthColumns)));
@@ -13,7 +13,7 @@ export function sparkline(values: readonly number[], widthColumns: number, combi
   return columns.map((value) => levels[value === 0 ? 0 : Math.max(1, Math.round((value / maximum) * (levels.length - 1)))]).join("");
 }
 
-/** Combines a group of values that are not counts, such as durations, by their maximum. */
+/** Combines a group of values by their maximum. For values that are not counts, such as durations. */
 export function largest(group: readonly number[]): number {
   return Math.max(0, ...group);
 }

@@ -33,5 +33,8 @@ export function stateStyle(text: string): Style | undefined {
   return Object.hasOwn(stateStyles, word) ? stateStyles[word] : undefined;
 }
 
-/** Names of the columns and properties that contain states. Values of all others can be names that users choose, and never have a style. */
+/**
+ * Names of the columns and properties that contain states. All other columns have no style, because their values can be names that users
+ * choose.
+ */
 export const stateNames: ReadonlySet<string> = new Set(["STATE", "STATUS", "OUTCOME", "LIVE", "state", "health"]);

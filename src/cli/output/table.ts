@@ -4,7 +4,7 @@ import { stateNames, stateStyle, styled } from "./styles.js";
 const wideCharacter =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const columnGap = "  ";
-/** Width in columns at which shortening a table column ends. */
+/** Minimum width of a table column in terminal columns. A table column is not shortened below this width. */
 const shortestColumn = 20;
 
 export interface TableStyle {

@@ -127,8 +127,8 @@ class Metadata {
   }
 
   /**
-   * Returns one problem for each field that the schema rejects. Skips the fields of the schema `known`, because an earlier call has checked
-   * them.
+   * Returns one problem for each field that the schema rejects. Skips fields that the schema `known` contains, because an earlier call has
+   * already checked them.
    */
   #issues(schema: z.ZodObject, fields: Fields, known?: z.ZodObject): Problem[] {
     const issues = schema.safeParse(fields).error?.issues ?? [];

@@ -1,4 +1,4 @@
-/** Each pattern matches values that are always credentials. */
+/** Patterns for credentials. A value that matches one of them is always a secret. */
 const credentialPatterns = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\b[rs]k_(?:live|test)_[0-9A-Za-z]{10,}/, // Matches secret keys of Stripe.
@@ -16,7 +16,8 @@ const credentialPatterns = [
 const secretName = /(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|KEY|DSN)(?:_|$)|APIKEY/i;
 const publicName = /(?:^|_)(?:PUBLIC|PUB|VITE|ID|NAME|FILE|PATH|URL|TTL|HEADER|COOKIE)(?:_|$)/i;
 /**
- * Minimum length of a value that counts as a secret because of the variable's name. A shorter value is usually a placeholder or a switch.
+ * Minimum length of a value that counts as a secret only because of the name of its variable. A shorter value is usually a placeholder or a
+ * switch.
  */
 const shortestNamedSecret = 8;
 

@@ -19,7 +19,7 @@ type Listing = Connection<{ hosts: { list: typeof list } }>;
 
 interface HostQuestion {
   readonly name: string;
-  /** The version whose automatic host name is wanted. Undefined for the active version. */
+  /** The version for which the automatic host name is requested. Undefined for the active version. */
   readonly version?: string | undefined;
   /** Host names that a local manifest requests. If undefined, the host names of the active version's manifest are used. */
   readonly requested?: readonly string[] | undefined;

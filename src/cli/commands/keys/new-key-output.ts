@@ -87,7 +87,10 @@ export async function showNewKey<Made extends NewKey>(
 
 const lifetimeUnits: Readonly<Record<string, string>> = { d: "day", w: "week", m: "month", y: "year" };
 
-/** Returns a lifetime such as `1m` in words, because `m` means minutes in all other durations of runtimectl. */
+/**
+ * Returns a lifetime such as `1m` in words. A user can misread the abbreviation, because `m` means months in lifetimes and minutes in all
+ * other durations.
+ */
 function lifetimeText(lifetime = ""): string {
   const [, count, unit = ""] = /^(\d+)([dwmy])$/.exec(lifetime) ?? [];
   const noun = lifetimeUnits[unit];

@@ -26,7 +26,10 @@ export interface SecretOwner {
   /** Name of the worker or namespace, such as `@team/shop` or `@team`. */
   readonly name: string;
   readonly settings: Settings;
-  /** Resolves with true only if the worker is certainly not installed. Resolves with false for a namespace. */
+  /**
+   * Resolves with true only if the daemon reports that the worker is not installed. Resolves with false for a namespace, and if the key
+   * cannot list workers.
+   */
   isMissing(): Promise<boolean>;
   list(): Promise<SecretList>;
   set(name: string, value: string): Promise<Secret>;

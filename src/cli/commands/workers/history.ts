@@ -13,7 +13,7 @@ import { toMegabytes, toMilliseconds, toMinute } from "../../output/format.js";
 import { sparkline } from "../../output/sparkline.js";
 
 const headings = ["FROM", "REQUESTS", "ERRORS", "P50", "P99", "MEMORY", "ISOLATES", "CHANGES"];
-/** Number of seconds that one row of the table covers, by period: 5 minutes, 1 hour and 1 day. */
+/** Number of seconds that one row of the table covers, for each period: 5 minutes, 1 hour and 1 day per row. */
 const rowSeconds: Readonly<Record<HistoryRange, number>> = { "1h": 300, "24h": 3600, "14d": 86_400 };
 const ranges = Object.keys(historyRanges) as HistoryRange[];
 const widestSparkline = 72;

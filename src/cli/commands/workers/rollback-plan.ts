@@ -26,7 +26,8 @@ export interface RollbackPlan {
 }
 
 /**
- * Returns the plan that activates the version `wanted`. If `wanted` is undefined, the plan activates the version that was active before.
+ * Returns the plan that activates the version `wanted`. If `wanted` is undefined, returns the plan that activates the previously active
+ * version.
  */
 export function planRollback({ name, versions }: InstalledWorker, wanted: string | undefined): RollbackPlan {
   const from = answeringVersion(versions);

@@ -21,9 +21,9 @@ interface Props<Item> {
   readonly items: readonly Item[] | undefined;
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
-  /** Returns the text in which the filter (`/`) searches for an item. Default: the texts of the cells. */
+  /** Returns the text of an item in which the filter (`/`) searches. Default: the texts of the cells. */
   readonly textOf?: (item: Item) => string;
-  /** The noun that the count line uses for one item, and the noun for several items. */
+  /** Two nouns for the line with the number of items: singular and plural. */
   readonly nouns: readonly [one: string, many: string];
   /** Text that replaces an empty list. */
   readonly empty: string;

@@ -75,7 +75,7 @@ interface RowProps {
   readonly isStale: boolean;
 }
 
-/** Returns the width of a list with all columns. The parameter is the width of the first column. */
+/** Returns the width in columns of a list that shows all of its table columns. `first` is the width of the first table column. */
 export function widthWithName<Item>(columns: readonly Column<Item>[], nameWidth: number): number {
   return columns.slice(1).reduce((sum, column) => sum + gap + (column.width ?? 10), markWidth + nameWidth);
 }
@@ -117,7 +117,7 @@ interface Options<Item> {
   /** Number of visible rows. */
   readonly height: number;
   readonly canOpen: boolean;
-  /** Identifier, as `keyOf` returns it, of the item that is selected first. A new value selects another item. */
+  /** Identifier of the item to select first, in the form that `keyOf` returns. If the identifier changes, the list selects another item. */
   readonly firstKey?: string | undefined;
   /** Called for the selected item when the user presses enter. Without it, enter shows the detail. */
   readonly onOpen?: ((item: Item) => void) | undefined;

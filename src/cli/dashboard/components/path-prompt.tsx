@@ -8,7 +8,7 @@ interface Props {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** Whether the tab key completes the names of all files. Otherwise it completes only folders and archives. */
+  /** Whether the tab key completes the names of all files. If false, the tab key completes only the names of folders and archives. */
   readonly anyFile?: boolean;
   /** Callback that receives the entered path, with `~` replaced by the home folder. */
   readonly onSubmit: (path: string) => void;

@@ -4,14 +4,14 @@ import type { Keyboard } from "./keyboard.js";
 
 interface Props {
   readonly keyboard: Keyboard;
-  /** Whether only ctrl-c and ctrl-z work, because the terminal is too small to show the screen. */
+  /** Whether all keys except ctrl-c and ctrl-z are ignored, because the terminal is too small to show the screen. */
   readonly isBlocked: boolean;
   readonly onSuspend: () => void;
 }
 
 /**
- * Dispatches each key press after React has rendered the effect of the previous one. If the user types `/shop` quickly, `/` thus opens the
- * filter first. Must be the last component, because its effect must run after all others.
+ * Dispatches a key press after React has rendered the effect of the previous one. If the user types `/shop` quickly, `/` thus opens the
+ * filter first. Must be the last component, so that its effect runs last.
  */
 export function KeyQueue({ keyboard, isBlocked, onSuspend }: Props) {
   const { dispatcher, quit } = useDashboard();

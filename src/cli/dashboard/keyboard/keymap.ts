@@ -122,7 +122,10 @@ export class Keymap {
   }
 }
 
-/** Whether a screen has both actions. Actions whose `where` is `everywhere` or `lists` are available on every screen. */
+/**
+ * Whether both actions are available on at least one common screen. Actions whose `where` is `everywhere` or `lists` are available on every
+ * screen.
+ */
 function meet(first: ActionId, second: ActionId): boolean {
   const [a, b]: [string, string] = [actionTable[first].where, actionTable[second].where];
   return a === b || [a, b].some((where) => where === "everywhere" || where === "lists");

@@ -111,7 +111,10 @@ class LogFollower {
     this.#change({ state: "lost" });
   }
 
-  /** Adds only one line about a gap in the logs, because the gap concerns all workers: they share the connection to the daemon. */
+  /**
+   * Adds one line about a gap in the logs, not one line per worker. All workers share the connection to the daemon, so the gap affects all
+   * of them.
+   */
   #onBack(name: string): void {
     this.#lost.delete(name);
     if (this.#lost.size > 0) return;
@@ -146,7 +149,7 @@ class LogFollower {
   }
 }
 
-/** Returns the newest lines: at most `mostLines` lines with `mostCharacters` characters in total. */
+/** Returns the newest lines, at most `mostLines` lines with `mostCharacters` characters in total. */
 export function newestLines(lines: readonly LogLine[]): readonly LogLine[] {
   let first = lines.length;
   let characters = 0;

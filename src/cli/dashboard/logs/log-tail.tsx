@@ -18,15 +18,15 @@ interface Props {
   readonly height: number;
 }
 
-/** Shows the newest log lines of a worker version. Requests the log only after the version has been selected for `settledMs`. */
+/** Shows the newest log lines of a worker version. Requests the log only if the user has selected the version for at least `settledMs`. */
 export function LogTail(props: Props) {
   const isSettled = useIsSettled(settledMs);
   return isSettled && props.height > 0 ? <LiveTail {...props} /> : null;
 }
 
 /**
- * Returns the newest lines. If they contain no error, the first returned line is the newest error, so that the user sees the cause of a
- * failure.
+ * Returns the newest lines. If none of them is an error, replaces the first line with the newest earlier error, so that the user sees the
+ * cause of a failure.
  */
 function tailOf(lines: readonly LogLine[], height: number): readonly LogLine[] {
   const newest = lines.slice(-height);

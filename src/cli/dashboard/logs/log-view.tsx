@@ -189,7 +189,7 @@ interface LogRowProps {
   readonly isSelected: boolean;
 }
 
-/** Returns one text per terminal row that a log line needs. */
+/** Splits a log line into the texts of the terminal rows that show it. */
 function logRowPieces(line: LogLine, columns: LogColumns): string[] {
   return columns.isWrapped ? wrapped(line.text, columns.width - markWidth - headWidth(columns)) : [line.text];
 }

@@ -11,7 +11,10 @@ import { fitted } from "../terminal/fitted.js";
 const rateWidth = 9;
 const nameShare = 0.3;
 
-/** Lists the workers with most requests in the last minute, with rate, failures, latency, memory and the last hour. */
+/**
+ * Lists the workers with the most requests in the last minute. Shows request rate, failures, latency, memory, and a sparkline of the last
+ * hour.
+ */
 export function BusiestWorkers() {
   const { columns, rows } = useSize();
   const { value: metrics } = useQuery("metrics", (client) => client.metrics.show({ query: {} }));

@@ -15,17 +15,17 @@ import { useSize } from "../terminal/terminal-size.js";
 import { fitted } from "../terminal/fitted.js";
 import { workerRows } from "../workers/worker-rows.js";
 
-/** Maximum number of visible incidents. The others appear when the user scrolls. */
+/** Maximum number of visible incidents. The user scrolls to see the others. */
 const mostShown = 8;
 const longestTitle = 32;
-/** Number of rows besides the incidents: rule, headings, and two lines with the whole reason of the selected incident. */
+/** Number of rows in addition to the incidents: the rule, the headings, and two lines for the reason of the selected incident. */
 const otherRows = 4;
 
 const keyOf = ({ kind, subject }: Incident) => `${kind} ${subject}`;
 
 interface Props {
   readonly incidents: readonly Incident[];
-  /** Number of workers, for the text without incidents. */
+  /** Number of workers. The component shows it if there are no incidents. */
   readonly workerCount: number;
   readonly isStale: boolean;
   /** Maximum height in rows. */
@@ -37,7 +37,7 @@ export function incidentRows(count: number, mostRows: number): number {
   return count === 0 ? 2 : Math.min(mostRows, Math.min(count, mostShown) + otherRows);
 }
 
-/** Lists the incidents. The keys act on the selected one: show it, its log, roll its worker back, restart it. */
+/** Lists the incidents. Shortcuts show the selected incident or its log, roll its worker back, or restart its worker. */
 export function IncidentList({ incidents, workerCount, isStale, height }: Props) {
   const { columns: width } = useSize();
   const listHeight = Math.max(2, height - otherRows + 1);
@@ -96,7 +96,7 @@ function causeOf({ reason, error }: Incident): string {
   return error === undefined ? reason : `${reason.replace(/\.$/, "")}: ${error}`;
 }
 
-/** Returns the sentence that names the remedy. */
+/** Returns a sentence about the command or action that can solve the incident. Empty if there is none. */
 function remedyOf({ kind, rollbackTo, subject }: Incident): string {
   if (kind === "worker" && rollbackTo !== undefined) return ` Rollback activates ${rollbackTo}.`;
   if (kind === "key") return ` Rotate it: runtimectl keys rotate ${subject}`;

@@ -14,10 +14,10 @@ import { RecentEvents } from "./recent-events.js";
 import { Traffic, trafficRows } from "./traffic.js";
 import { useIncidents } from "./use-incidents.js";
 
-/** Number of rows for the facts about the daemon, without its URL, in a terminal below 120 columns. */
+/** Number of rows for the facts about the daemon in a terminal with fewer than 120 columns. These rows do not contain the daemon's URL. */
 const daemonRows = 5;
 
-/** Shows what needs attention, then the load and state of the daemon, and what happened last. */
+/** The first screen: the incidents, then the load and state of the daemon, then the recent events. */
 export function OverviewScreen() {
   const isStale = useIsStale();
   const layout = useLayout();
@@ -74,7 +74,7 @@ interface AreaProps {
   readonly children: ReactNode;
 }
 
-/** A column of the screen. */
+/** A vertical column of the screen, with one or more parts. */
 function Pane({ columns, rows, children }: AreaProps) {
   return (
     <SizeContext.Provider value={{ columns: columns - 1, rows }}>
@@ -86,11 +86,11 @@ function Pane({ columns, rows, children }: AreaProps) {
 }
 
 interface PartProps extends Pick<AreaProps, "rows" | "children"> {
-  /** Number of rows below which the part is not shown. */
+  /** Minimum number of rows that the part needs. With fewer rows, the screen does not show the part. */
   readonly leastRows?: number;
 }
 
-/** A part of a column. By default needs two rows: its rule and one line. */
+/** A part of a column. If `rows` is not set, the part needs at least two rows: its rule and one line. */
 function Part({ rows, leastRows = 2, children }: PartProps) {
   const { columns } = useSize();
   if (rows < leastRows) return null;
@@ -136,7 +136,7 @@ function useDaemonFacts(): Fact[] {
   ];
 }
 
-/** Returns the text for a value that is not loaded: a placeholder, or the error. */
+/** Returns the text to show in place of a value that has not arrived: a placeholder, or the error of the request. */
 function unknownBecause(error: Error | undefined): string {
   return error === undefined ? "…" : `not available: ${error.message}`;
 }

@@ -6,7 +6,7 @@ interface Readiness {
   /** The text `ready`, or the reason why the daemon is not ready. */
   readonly state: string;
   readonly version: string | undefined;
-  /** The health checks, for keys with keys:read. */
+  /** The health checks. The daemon sends them only for API keys with the permission keys:read. */
   readonly checks: readonly HealthCheck[];
 }
 

@@ -27,7 +27,10 @@ export function RecentEvents() {
   );
 }
 
-/** Combines the events with the same type and subject, such as repeated failed starts, to the newest one and their number. */
+/**
+ * Combines events with the same type and subject, such as repeated failed starts. Returns the newest event of each group with the number of
+ * events.
+ */
 function grouped(events: readonly RuntimeEvent[]): { event: RuntimeEvent; count: number }[] {
   const groups = Map.groupBy(events, ({ type, subject }) => `${type} ${JSON.stringify(subject)}`);
   return [...groups.values()].flatMap(([event, ...others]) => (event ? [{ event, count: others.length + 1 }] : []));

@@ -12,7 +12,7 @@ import { fitted } from "../terminal/fitted.js";
 const nameWidth = 10;
 const valueWidth = 18;
 
-/** Number of points of one hour, at one per 10 s. */
+/** Number of points in one hour. The daemon has one point per 10 s. */
 const hourPoints = 360;
 
 /** Number of rows of the traffic panel: a rule and its lines. */
@@ -35,7 +35,7 @@ export function Traffic() {
   const share = failureShare([requests]);
   const { points } = history ?? none;
   const room = Math.max(0, columns - nameWidth - valueWidth);
-  // Intervals before the first point are shown as zero, so that the width is always one hour.
+  // Shows intervals before the first point as zero, so that the sparkline always covers one hour.
   const missing = Array.from<number>({ length: Math.max(0, hourPoints - points.at.length) }).fill(0);
   const chart = (values: readonly (number | null)[], combine?: typeof largest) =>
     sparkline([...missing, ...values.map((value) => value ?? 0)], room, combine);

@@ -2,7 +2,7 @@ import { incidentsOf, type Incident } from "../../../shared/incidents.js";
 import { useQuery } from "../queries/hooks.js";
 import { readiness } from "./readiness.js";
 
-/** Returns the current incidents, the most severe first. Undefined until the daemon has answered. */
+/** Returns the current incidents, the most severe first. Undefined until the daemon has responded. */
 export function useIncidents(): readonly Incident[] | undefined {
   const health = useQuery("health", (client) => client.workers.health({ query: {} }));
   const plugins = useQuery("plugins", (client) => client.plugins.list());

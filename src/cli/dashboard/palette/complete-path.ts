@@ -5,7 +5,7 @@ import path from "node:path";
 export const hereFolder = "./";
 
 interface PathCompletion {
-  /** The typed text, extended to the longest common start of all candidates. */
+  /** The typed text, extended by the characters that all candidates have in common. */
   readonly text: string;
   /** Names of files and folders that start with the typed text. A folder's name ends with a slash. */
   readonly candidates: readonly string[];

@@ -7,7 +7,7 @@ import type { Client } from "../../../shared/client.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { useQuery } from "../queries/hooks.js";
 
-/** Command verbs whose argument is not the name of an installed package or existing item. */
+/** Command verbs whose argument is a new name, not the name of an installed package or existing item. */
 const withoutNames = new Set(["list", "create", "meta", "loaded", "reload"]);
 
 interface Known {
@@ -16,7 +16,7 @@ interface Known {
   readonly workingDirectory: string;
 }
 
-/** Returns the words with which the last word of a command line can be completed. */
+/** Returns the candidates that can replace the last word of a command line. */
 export async function completionsOf(text: string, known: Known): Promise<string[]> {
   const words = text.trimStart().split(/\s+/);
   const last = words.at(-1) ?? "";
@@ -93,14 +93,14 @@ const sources: Readonly<Record<string, NameSource>> = {
     (keys) => keys.map(({ id }) => String(id)),
   ),
 };
-/** Source of names for nouns such as `auth`, for which no names exist on the daemon. */
+/** Source without names, for nouns such as `auth` for which the daemon has no names. */
 const nothing = sourceOf(
   "session",
   (client) => client.session.show(),
   () => [],
 );
 
-/** Returns the names of existing items of a noun, for completion. Empty while they are loading. */
+/** Returns the names of the existing items of a noun as completion candidates. Empty while the names are loading. */
 export function useNames(noun: string): readonly string[] {
   const { resource, ask, names } = (Object.hasOwn(sources, noun) && sources[noun]) || nothing;
   const { value } = useQuery(resource, ask);

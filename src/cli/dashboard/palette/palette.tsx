@@ -57,7 +57,7 @@ function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProp
   const [candidates, setCandidates] = useState<readonly string[]>([]);
   const names = useNames(text.trimStart().split(/\s/)[0] ?? "");
   const { workingDirectory } = session.context;
-  // The effect depends on this text instead of the array `names`, because each rendering creates a new array.
+  // The effect depends on this joined text. It cannot depend on the array `names`, because each rendering creates a new array.
   const knownNames = names.join(" ");
   useEffect(() => {
     let isLatest = true;

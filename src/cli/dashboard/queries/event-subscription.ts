@@ -16,11 +16,11 @@ const retryMs = 2000;
 const collectMs = 500;
 /** Number of events in memory, for the list of recent events. */
 const keptEvents = 100;
-/** The stream starts with the stored events of this period. */
+/** The event stream starts with the events of this past period. */
 const storedPeriod = "24h";
 /** Names of the queries to refresh after a change, by API resource. `isNamedIn` matches the names. */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
-  // A change to a worker can change its manifest, which requests hosts and secrets.
+  // A worker with a changed manifest can request other hosts and secrets.
   workers: ["workers", "health", "hosts", "secrets."],
   plugins: ["plugins", "plugins.loaded"],
   hosts: ["hosts"],
@@ -32,7 +32,10 @@ const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
 /** Names of all queries that events refresh. `isNamedIn` matches the names. */
 export const fedNames: ReadonlySet<string> = new Set(eventResources.flatMap((resource) => liveNames[resource]));
 
-/** Follows the event stream and refreshes changed queries immediately. Queries are also polled, at a lower rate. */
+/**
+ * Follows the event stream and refreshes changed queries immediately. While the stream is open, the dashboard also polls the queries at a
+ * lower rate.
+ */
 export class EventSubscription {
   readonly #live: QueryClient;
   readonly #closing = new AbortController();
@@ -92,7 +95,7 @@ export class EventSubscription {
 
   #end(error: unknown): void {
     this.#live.setFed(false);
-    // Requests the session again, because the daemon rejects the API key. That request also fails, which ends the session.
+    // Requests the session again, because the daemon rejects the API key. The request fails too, and this failure ends the session.
     if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
   }
 

@@ -5,7 +5,7 @@ import { QueryState } from "./query-state.js";
 /** Minimum time between two polling requests. It limits the load on the daemon, regardless of the number of queries. */
 const pauseMs = 1000;
 /**
- * Polling interval for queries that events also refresh. Polling finds folders that were changed by hand, for which the daemon sends no
+ * Polling interval for queries that events also refresh. Polling finds folders that a user changed by hand, for which the daemon sends no
  * events.
  */
 const fedRefreshMs = 10_000;
@@ -20,8 +20,8 @@ type Contact =
   | { readonly kind: "away"; readonly sinceMs: number; readonly nextTryAtMs: number; readonly error: Error };
 
 /**
- * Runs the queries of mounted components immediately when mounted or changed by an event, then by polling at most one request per second.
- * While the daemon is unreachable, retries one query with backoff from 1 s to 30 s.
+ * Runs a query when its component is mounted and after events. In addition, polls with at most one request per second. While the daemon is
+ * unreachable, repeats one query with a backoff from 1 s to 30 s.
  */
 export class QueryClient {
   readonly #refreshMs: number;
@@ -153,10 +153,10 @@ export class QueryClient {
       }
   }
 
-  /** Handles a response. `missCount` is the value of `#missCount` at the time of the request. */
+  /** Handles a response. `missCount` is the value that `#missCount` had when the request was sent. */
   #answered(missCount: number): void {
-    // Ignores the response to a request sent before the failure: such a response does not prove that the daemon is reachable. Otherwise,
-    // the failing query would be retried without backoff.
+    // Ignores a response whose request precedes the failure, because such a response does not prove that the daemon is reachable now.
+    // Otherwise, the failing query would be repeated without backoff.
     if (this.#contact.kind === "away" && missCount !== this.#missCount) return;
     this.#failures = 0;
     if (this.#contact.kind === "live") return;
@@ -168,7 +168,7 @@ export class QueryClient {
     this.#missCount += 1;
     const now = Date.now();
     const isKnown = this.#contact.kind === "away";
-    // Counts parallel requests that fail as one failure, because they fail for the same reason.
+    // Counts parallel requests that fail together as one failure, because they have the same cause.
     if (isKnown && this.#contact.kind === "away" && this.#contact.nextTryAtMs > now) return;
     const stepMs = Math.min(longestBackOffMs, pauseMs * 2 ** this.#failures);
     this.#failures += 1;

@@ -22,7 +22,7 @@ export class UploadSession {
   readonly #packageArchive: PackageArchive;
   /** The messages that packing and uploading have printed so far. */
   readonly #said: string[];
-  /** Facts for the preview: the package, and what the upload changes for installed versions. */
+  /** Facts for the preview: the package, and the changes that the upload makes to installed versions. */
   readonly facts: readonly Fact[];
 
   private constructor(session: Session, { context, packageArchive, said, cleanUps, facts }: Prepared) {

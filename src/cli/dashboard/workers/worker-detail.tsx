@@ -18,7 +18,7 @@ import { markedState, stateColor } from "../components/state-mark.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
-/** Minimum number of visible log lines. If they do not fit below the versions, all versions share one line. */
+/** Minimum number of visible log lines. If the list of versions leaves less space, the versions share one line. */
 const leastLogRows = 3;
 
 interface Props {

@@ -17,20 +17,20 @@ export interface WorkerRow extends WorkerVersion {
   readonly metrics: WorkerMetrics | undefined;
   /** The state of the active version. Other versions are `enabled` or `disabled`. */
   readonly state: VersionState;
-  /** The cause of a problem. Only for the active version. */
+  /** The cause of a problem. Set only for the active version. */
   readonly health: WorkerHealth | undefined;
-  /** Requests of the worker in each of the last 60 minutes, oldest first. */
+  /** Number of requests of the worker in each of the last 60 minutes, oldest first. */
   readonly lastHour: readonly number[];
 }
 
-/** What the daemon measured. All lists can be empty. */
+/** Data from the daemon for the rows. Each list can be empty. */
 export interface Measurements {
   readonly metrics: readonly WorkerMetrics[];
   readonly health: readonly WorkerHealth[];
   readonly sparklines?: readonly Sparkline[];
 }
 
-/** Returns one row per version, the highest version of a worker first. */
+/** Returns one row per version. The versions of a worker are sorted from highest to lowest. */
 export function workerRows(workers: readonly Worker[], { metrics, health, sparklines = [] }: Measurements): WorkerRow[] {
   const healthOf = new Map(health.map((entry) => [entry.name, entry]));
   const lastHourOf = new Map(sparklines.map(({ name, requests }) => [name, requests]));

@@ -12,7 +12,7 @@ import { workerRows, type WorkerRow } from "./worker-rows.js";
 import { useDashboard, useNavigation } from "../session/hooks.js";
 
 const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
-/** Width of the sparkline of a row, so that a column is 5 min. */
+/** Width of a row's sparkline in columns. Each column covers 5 minutes of the last hour. */
 const sparklineColumns = 12;
 
 const columns: readonly Column<WorkerRow>[] = [
