@@ -153,7 +153,7 @@ export class CronRuns {
   #written = Promise.resolve();
   #sizeBytes = 0;
   #rewriteBytes = leastRewriteBytes;
-  /** True if the file possibly ends with an incomplete line. */
+  /** True if a crash can have left an incomplete line at the end of the file. */
   #isTorn = true;
   #isFailing = false;
 
@@ -180,8 +180,8 @@ export class CronRuns {
     if (existing) return existing;
     const history: JobHistory = new JobHistory({
       nextId: () => (this.#lastId += 1),
-      // Ignores a run that ends after the deletion of its worker. Otherwise the run would appear in the history of a later worker with the
-      // same name.
+      // Ignores a run that ends after the deletion of its worker. Otherwise the run would be in the history of a later worker with the same
+      // name.
       write: async (id, run) => {
         if (this.#histories.get(worker)?.get(job) === history) await this.#append({ worker, job, id, run });
       },

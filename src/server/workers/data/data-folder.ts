@@ -1,8 +1,8 @@
 import type { DiskUsage } from "./disk-usage.js";
 
 /**
- * Share of its limit below which a full data folder is writable again. If the share was 1, a file that is written and deleted at the limit
- * would replace the isolates twice.
+ * Share of the limit below which a full data folder becomes writable again. With a share of 1, a worker that writes and deletes one file at
+ * the limit would cause the daemon to replace its isolates twice.
  */
 const writableAgainShare = 0.95;
 
@@ -31,7 +31,10 @@ export interface DataLease {
   readonly data: DataFolder;
   readonly grant: DataGrant;
   isolate: StoringIsolate | undefined;
-  /** True if the isolate has loaded its code. If the daemon drained the isolate earlier, requests that wait for the isolate would fail. */
+  /**
+   * True if the isolate has loaded its code. The daemon drains an isolate only after this point, because requests that wait for the isolate
+   * would otherwise fail.
+   */
   isLoaded: boolean;
 }
 
@@ -66,7 +69,7 @@ export class DataFolder {
     return [...this.#leases].flatMap(({ isolate }) => isolate ?? []);
   }
 
-  /** Isolates that can write to the folder, because the folder was not full at their start. */
+  /** Isolates that can write to the folder. These isolates started while the folder was not full. */
   get writers(): StoringIsolate[] {
     return [...this.#leases].flatMap(({ isolate, grant }) => (isolate && grant.access === "write" ? [isolate] : []));
   }
@@ -84,7 +87,7 @@ export class DataFolder {
     return this.#isFull !== wasFull;
   }
 
-  /** Registers an isolate that will use the folder. While `pauseFor` runs, waits for its end. */
+  /** Registers an isolate that will use the folder. While `pauseFor` runs its action, waits until the action ends. */
   async lease(): Promise<DataLease> {
     while (this.#pause) await this.#pause.ended;
     const { folder, limitBytes, usage } = this;
@@ -112,8 +115,8 @@ export class DataFolder {
   }
 
   /**
-   * Runs `action` while no isolate uses the folder. Drains the isolates that use it, and kills the remaining ones after `timeoutMs`. New
-   * isolates wait for the end of `action`.
+   * Runs `action` while no isolate uses the folder. First drains the isolates that use the folder, and kills the rest after `timeoutMs`.
+   * New isolates wait until `action` ends.
    */
   async pauseFor<Result>(timeoutMs: number, action: () => Promise<Result>): Promise<Result> {
     while (this.#pause) await this.#pause.ended;

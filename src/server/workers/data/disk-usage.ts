@@ -55,8 +55,8 @@ function* statsBelow(top: string): Generator<Stats> {
 }
 
 /**
- * Returns the entries of a folder, or none for a missing folder. A worker can create a folder that its owner cannot read, so the function
- * makes the folder readable first.
+ * Returns the entries of a folder, or no entries for a missing folder. First makes the folder readable, because a worker can create a
+ * folder that its own user cannot read.
  */
 function entriesOf(folder: string): Dirent[] {
   try {
@@ -70,7 +70,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Makes a folder readable for its owner. Uses a descriptor, because the worker could replace the path by a link meanwhile. */
+/** Makes a folder readable for its owner. Uses a descriptor, because the worker could replace the path with a link in the meantime. */
 function makeReadable(folder: string): void {
   const descriptor = openSync(folder, pathOnly | constants.O_NOFOLLOW);
   try {
@@ -87,7 +87,7 @@ function deletedFilesOf(pid: number): Stats[] {
       return stat?.isFile() === true && stat.nlink === 0 ? [stat] : [];
     });
   } catch {
-    // Ignores a process that has exited or has closed a file meanwhile. The next measurement counts the rest.
+    // Ignores the error: the process has exited, or has closed the file. The next measurement counts files that this measurement misses.
     return [];
   }
 }

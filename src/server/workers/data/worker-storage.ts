@@ -14,8 +14,8 @@ import { UsageMeter } from "./usage-meter.js";
 
 const intervalMs = 500;
 /**
- * Maximum number of bytes that a data folder can exceed its limit by. Above this number, the daemon kills an isolate that still writes, for
- * example through a program that it started.
+ * Number of bytes by which a data folder can exceed its limit. Above this number, the daemon kills an isolate that still writes, for
+ * example through a program that the isolate started.
  */
 const mostOvershootBytes = 16 * 1024 * 1024;
 /** Maximum time for running calls to complete, before the isolates of a paused worker are killed. */
@@ -38,7 +38,7 @@ interface WorkerStorageOptions {
 interface Watched {
   readonly isolate: StoringIsolate;
   readonly temporaryFolder: string;
-  /** Modification time of the empty temporary folder. A later time means that the worker has created an entry. */
+  /** Modification time of the temporary folder while it was empty. A later time means that the worker has created an entry. */
   readonly emptyMs: number;
   hasTemporaryFiles: boolean;
   readonly lease: DataLease | undefined;
@@ -129,7 +129,7 @@ export class WorkerStorage {
     return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
   }
 
-  /** Runs `action` while no isolate of the worker runs. Requests wait until its end. */
+  /** Runs `action` while no isolate of the worker runs. Requests to the worker wait until `action` ends. */
   pauseFor<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
     return this.#folderOf(name).pauseFor(drainTimeoutMs, action);
   }
@@ -217,8 +217,8 @@ export class WorkerStorage {
   }
 
   async #checkTemporaryFolder({ isolate, temporaryFolder, lease }: Watched): Promise<void> {
-    // Counts no deleted open files for the temporary folder if the isolate has a data folder, because these files count toward the data
-    // folder.
+    // If the isolate has a data folder, counts no deleted open files for the temporary folder, because the data folder's usage already
+    // contains these files.
     const { bytes } = await this.#meter.measure(temporaryFolder, lease ? [] : [isolate.pid]);
     const { temporaryFolderMaxBytes } = this.#options;
     if (bytes > temporaryFolderMaxBytes) isolate.kill(`its temporary folder (os.tmpdir) exceeded ${formatSize(temporaryFolderMaxBytes)}`);
@@ -235,7 +235,7 @@ export class WorkerStorage {
     const pids = data.isolates.map(({ pid }) => pid);
     const usage = await this.#meter.measure(data.folder, pids);
     if (!data.note(usage, performance.now())) return;
-    // First denies writing to the running isolates, because their replacements need time to start.
+    // First denies writing to the running isolates, because the start of their replacements takes time.
     if (data.isFull) for (const isolate of data.writers) if (!(await denyWriting(isolate.pid))) isolate.kill("its data folder is full");
     this.#options.onQuota(data, usage);
   }

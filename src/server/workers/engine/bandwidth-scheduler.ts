@@ -1,14 +1,14 @@
 import { performance } from "node:perf_hooks";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** Time in ms after a request to another worker in which the scheduler limits the rate. */
+/** Time in ms for which the scheduler limits the rate after a request to another worker. */
 const sharedForMs = 100;
 /** Maximum delay of a late timer, in ms, for which the scheduler releases additional bytes. */
 const slackMs = 2;
 
 /**
- * Access of one worker to the scheduler. `meter` counts the requests to this worker. By this count, the scheduler detects requests to other
- * workers.
+ * Access of one worker to the scheduler. `meter` counts the requests to this worker. A request that `meter` does not count is a request to
+ * another worker.
  */
 export interface BandwidthClient {
   readonly scheduler: BandwidthScheduler;
@@ -23,7 +23,7 @@ export class BandwidthScheduler {
   readonly #bytesPerMs: number;
   readonly #waiting: { readonly share: BandwidthShare; readonly bytes: number }[] = [];
   #callCount = 0;
-  /** Time at which the released bytes are transferred, by the clock of `performance.now()`. */
+  /** Time, by the clock of `performance.now()`, at which all released bytes will have been transferred at the allowed rate. */
   #busyUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -45,7 +45,7 @@ export class BandwidthScheduler {
     return new BandwidthShare(this, () => this.#callCount - meter.beganCount, onTurn);
   }
 
-  /** Queues the request of `share` to transfer `bytes`. Grants the queued requests in order of arrival. */
+  /** Queues a transfer of `bytes` bytes for `share`. The scheduler releases queued transfers in the order of their arrival. */
   queue(share: BandwidthShare, bytes: number): void {
     this.#waiting.push({ share, bytes });
     if (this.#timer === undefined) this.#release();

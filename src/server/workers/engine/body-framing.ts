@@ -7,7 +7,7 @@ import { BodyKind } from "../protocol/frames.js";
  * `Inline`.
  */
 export function bodyKindOf(request: IncomingMessage): number {
-  // Ignores the body of GET and HEAD, because it has no meaning in HTTP and the `Request` constructor rejects it.
+  // Ignores a body of GET or HEAD, because HTTP defines no meaning for this body, and the `Request` constructor rejects it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
   return hasBody(request) ? BodyKind.Stream : BodyKind.None;
 }

@@ -82,7 +82,7 @@ export class RequestStream {
 export class ResponseWindow {
   readonly #share: BandwidthShare;
   #leftBytes = creditWindowBytes;
-  /** Number of bytes that the client has received and that have not become new credit yet. */
+  /** Number of bytes that the client has received, and for which the daemon has not sent new credit to the isolate yet. */
   #owedBytes = 0;
 
   /** `onCredit` sends credit, in bytes, to the isolate. */
@@ -105,7 +105,10 @@ export class ResponseWindow {
     return this.#leftBytes >= 0;
   }
 
-  /** Sends new credit for the bytes that the client has received. Waits until these are at least half of `creditWindowBytes`. */
+  /**
+   * Sends new credit for the bytes that the client has received. Waits until these bytes are at least half of `creditWindowBytes`, so that
+   * fewer frames are needed.
+   */
   open(): void {
     if (this.#owedBytes < creditWindowBytes / 2) return;
     const bytes = this.#owedBytes;

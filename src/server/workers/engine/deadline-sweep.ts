@@ -48,8 +48,8 @@ export class DeadlineSweep {
 
   readonly #sweep = (nowMs: number): void => {
     const { isWaitingForPlace } = this.#starter;
-    // Extends the deadline of waiting calls by two start timeouts while an isolate starts: one for the process, one for the module. A call
-    // that waits for a place in the pool gets no extension.
+    // Extends the deadline of waiting calls while an isolate starts, by two start timeouts: one for the process and one for the module.
+    // Calls that wait for a place in the pool keep their deadline.
     const graceMs = isWaitingForPlace || !this.#isolateSet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
     this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#isolateSet.isEmpty ? saturated() : timedOut(call)));
     for (const call of this.#receiving) {

@@ -1,11 +1,11 @@
 /**
- * Number of buckets between a duration and twice that duration. Each bucket is at most 1/16 as wide as its duration, so its middle is wrong
- * by at most 3.2 %.
+ * Number of buckets between a duration and twice that duration. Each bucket has at most 1/16 of its duration as width, so the middle of a
+ * bucket differs from the real duration by at most 3.2 %.
  */
 const bucketsPerDoubling = 16;
 /** Units per ms. With units of 1/1024 ms, the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are also bounds of buckets. */
 const unitsPerMs = 1024;
-/** Maximum duration in units of 1/1024 ms, about 17 minutes. A longer duration counts as this one. */
+/** Maximum duration in units of 1/1024 ms, about 17 minutes. The histogram counts a longer duration as this maximum. */
 const longestUnits = 2 ** 30 - 1;
 const bucketCount = bucketOf(longestUnits) + 1;
 /** Interval in ms between two snapshots of the counts. Recent statistics contain 2 to 3 intervals. */
@@ -16,7 +16,7 @@ const longestRecentMs = 90_000;
 /** The counts of all buckets at one time, and the longest duration between this snapshot and the next one. */
 interface Snapshot {
   readonly takenMs: number;
-  /** Counts of the buckets modulo 2^32. Only differences between two snapshots are used, and these are smaller. */
+  /** Counts of the buckets modulo 2^32. The code uses only differences between two snapshots, and each difference is below 2^32. */
   readonly counts: Uint32Array;
   readonly failedCount: number;
   maximumMs: number;
@@ -84,8 +84,8 @@ export class LatencyHistogram {
   }
 
   /**
-   * Adds the requests since the last call to each of `sums`, by bucket. `before` contains the counts of the last call and is updated. All
-   * arrays come from `newLatencyCounts`.
+   * Adds the requests since the last call to each array in `sums`, by bucket. `before` contains the counts at the last call, and this
+   * function updates `before`. `newLatencyCounts` creates all arrays.
    */
   addSince(before: Uint32Array, ...sums: readonly Uint32Array[]): void {
     for (let bucket = 0; bucket < bucketCount; bucket += 1) {

@@ -47,14 +47,14 @@ export class OpenedVersions {
   }
 
   /**
-   * Ends the serving of `folder`. If `movedTo` is defined, running isolates read files from there. Resolves when no isolate uses either
-   * folder.
+   * Ends the serving of `folder`. If `movedTo` is defined, running isolates read files from that folder. Resolves when no isolate uses
+   * either folder.
    */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((opened) => opened.version.folder === folder);
     const current = this.#current.get(folder);
-    // If there are replaced versions, retires only these. After the folder was replaced and before this call, a request can have opened the
-    // new version.
+    // If there are replaced versions, retires only these. A request between the replacement of the folder and this call can have opened the
+    // new version, which must stay open.
     const retired = older.length > 0 ? older : current ? [current] : [];
     if (older.length === 0) this.#current.delete(folder);
     await Promise.all(

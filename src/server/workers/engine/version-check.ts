@@ -5,11 +5,9 @@ import { createInternalExchange } from "./internal-exchange.js";
 import type { ServedVersion, VersionHandler } from "./version-handler.js";
 import { addressOfTarget } from "./worker-address.js";
 
-/** Maximum time in ms until the response to the check begins. If `timeout` of the manifest is shorter, that time applies. */
+/** Maximum time in ms until the response to the check begins. If `timeout` in the manifest is shorter, `timeout` is the maximum. */
 const longestCheckTimeoutMs = 30_000;
-/**
- * Time in ms without a request after which the isolate of a check stops. With `ttl: 0`, the check would start an isolate for each request.
- */
+/** `ttl` of the isolate that runs a check, in ms. With `ttl: 0` of a manifest, each request of the check would start a new isolate. */
 const checkTtlMs = 60_000;
 /** Number of newest log lines in the error, and the maximum length of these lines in characters. */
 const shownLogLines = 20;
@@ -26,8 +24,8 @@ export interface CheckObserver {
 }
 
 /**
- * Loads a version in an isolate of its own and sends one request. `check` of the manifest needs a status of 200 to 399, without it `GET /`
- * needs one below 500. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED with log lines in `details.log`.
+ * Loads a version in a separate isolate and sends one request. For `check` of the manifest, the status must be 200 to 399, otherwise `GET
+ * /` must return below 500. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED with `details.log`.
  */
 export async function checkVersion(
   version: ServedVersion,

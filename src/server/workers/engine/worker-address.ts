@@ -15,7 +15,7 @@ export interface WorkerPath {
   readonly range: string | undefined;
   /** Part of the target that selects the worker, without a trailing slash. Not decoded. */
   readonly base: string;
-  /** Path below `base`, with a slash at the beginning. Empty if the target is only the base. */
+  /** Path below `base`. Starts with a slash, or is empty if the target equals `base`. */
   readonly path: string;
   /** The query string with its `?`, or an empty string. */
   readonly query: string;

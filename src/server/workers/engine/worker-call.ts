@@ -101,7 +101,7 @@ export class WorkerCall {
    * Receives a small request body, then calls `onReady`. Rejects a body that is too large. Ends the call when the client disconnects first.
    */
   prepare(onReady: (call: WorkerCall) => void): void {
-    // Checks whether the client has disconnected, because the event "close" is not emitted a second time.
+    // Checks whether the client has already disconnected, because Node.js emits the event "close" only once.
     if (this.response.closed) return this.#release(false);
     if (this.#bodyKind === BodyKind.None) return onReady(this);
     this.request.once("close", this.#onRequestClose);
@@ -135,8 +135,8 @@ export class WorkerCall {
   }
 
   /**
-   * True while the call waits for the isolate. False while a body stream waits for bandwidth or for a slow client. The stall timeout
-   * applies in this case.
+   * True while the call waits for the isolate. False while a body stream waits for bandwidth or for a slow client, to which the stall
+   * timeout applies.
    */
   get waitsForIsolate(): boolean {
     return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.waitsForOthers !== true;
@@ -200,7 +200,10 @@ export class WorkerCall {
     });
   }
 
-  /** Sends body bytes to the client. `isRest`: `bytes` continue an incomplete frame. Throws when the isolate violates the protocol. */
+  /**
+   * Sends body bytes to the client. If `isRest` is true, `bytes` continue an incomplete frame. Throws when the isolate violates the
+   * protocol.
+   */
   chunk(bytes: Buffer, isRest: boolean): void {
     const cost = isRest ? bytes.length : bytes.length + pieceCostBytes;
     if (bytes.length === 0 || this.#window?.take(cost) !== true) throw new Error("the isolate sent body bytes without credit");

@@ -116,7 +116,9 @@ export class WorkerEngine {
     this.#admit(exchange, address, undefined);
   }
 
-  /** Serves a request by a worker without its own name, such as the worker of a plugin. `address` contains the base and the path. */
+  /**
+   * Serves a request with a worker that has no name of its own, such as the worker of a plugin. `address` contains the base and the path.
+   */
   handleApp(exchange: HttpExchange, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
     this.#admit(exchange, { ...address, name: "", range: undefined }, resolve);
   }
@@ -238,7 +240,7 @@ export class WorkerEngine {
     await this.storage.close();
   }
 
-  /** Returns the address of a target. Caches the last parsed one, because the plugin router parses the same target before the engine. */
+  /** Returns the address of a target. Caches the last result, because the plugin router parses the same target before the engine. */
   #addressOf(target: string, host: HostTarget | undefined): WorkerPath | undefined {
     if (host) return addressAtHost(target, host);
     if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };

@@ -53,14 +53,17 @@ export async function findApp({ module, servers, report }: AppSource): Promise<A
 }
 
 /**
- * Awaits `value` if it is a promise. Returns the result inside an object, because some routers return a function even for the property
- * `then`.
+ * Awaits `value` if it is a promise. Returns the result inside an object: some routers return a function for every property, and `await`
+ * would call the property `then` of such a router.
  */
 async function settled(value: unknown): Promise<{ readonly value: unknown }> {
   return { value: types.isPromise(value) ? await value : value };
 }
 
-/** Waits for a program that calls `listen` after its module is loaded, such as the main file of a NestJS app without a top-level await. */
+/**
+ * Waits for a program that calls `listen` only after its module is loaded. Example: the main file of a NestJS app without a top-level
+ * await.
+ */
 async function listeningLater(module: Bag, servers: ListeningServers): Promise<Server | undefined> {
   const isProgram = Object.values(module).every((value) => isBag(value) && typeof value !== "function" && Object.keys(value).length === 0);
   if (!isProgram) return undefined;
@@ -76,7 +79,7 @@ async function listeningLater(module: Bag, servers: ListeningServers): Promise<S
 /** Maximum time in ms from the load of the module to the call of `listen`. */
 const listenTimeoutMs = 10_000;
 const listenCheckMs = 50;
-/** Number of checks in which the program has no pending work. After them, the program can no longer call `listen`. */
+/** Number of consecutive checks without pending work after which the program can no longer call `listen`. */
 const mostQuietChecks = 4;
 /** Names of active resources that belong to the isolate itself. */
 const ownResources = new Set(["PipeWrap", "TTYWrap", "Immediate", "TCPSocketWrap"]);
@@ -95,7 +98,7 @@ function toApp(candidate: unknown): App | undefined {
   if (!isBag(candidate)) return undefined;
   const { routes } = candidate;
   const answer = fetchHandlerOf(candidate);
-  // Ignores an array `routes`, because routers such as Hono and itty-router have one that is no route table.
+  // Ignores `routes` if it is an array, because routers such as Hono and itty-router have an array with this name that is no route table.
   const table = isBag(routes) && !Array.isArray(routes) && typeof routes !== "function" ? new RouteTable(routes, routeHandlers) : undefined;
   if (!answer && !table) return undefined;
   return {
@@ -152,7 +155,7 @@ function routeHandlers(value: unknown, pattern: string): ReadonlyMap<string, Han
 }
 
 function hook(candidate: Bag, name: "onIdle" | "onTerminate"): () => unknown {
-  // Checks with `in` too, because some routers return a function for any property.
+  // Also checks with `in`, because some routers return a function for any property.
   if (!(name in candidate) || typeof candidate[name] !== "function") return () => undefined;
   return () => (candidate[name] as () => unknown)();
 }

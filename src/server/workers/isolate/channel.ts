@@ -46,8 +46,8 @@ export class DaemonChannel {
   }
 
   /**
-   * Runs `run`, which can send several responses, and then schedules one flush for all. A flush for each response would take more CPU time
-   * than most responses.
+   * Runs `run`, which can send several responses, and then schedules one flush for all responses. One flush per response would take more
+   * CPU time than most responses.
    */
   collect(run: () => void): void {
     this.writer.hold();

@@ -95,8 +95,8 @@ export class Exchange {
   }
 
   /**
-   * Returns the parts of a response. Returns undefined for another value. If reading a response of another implementation throws, logs the
-   * error.
+   * Returns the parts of a response. Returns undefined for any other value. If reading the response of another implementation throws, logs
+   * the error.
    */
   #takeApart(value: unknown): ReturnType<typeof PlainResponse.takeApart> {
     try {

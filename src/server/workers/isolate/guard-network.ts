@@ -163,7 +163,7 @@ function guardPipes(pipe: net.Socket, allow: readonly string[], onDenied: (path:
   });
 }
 
-/** Replaces methods of a socket handle. The new methods return an error as a number, for which node:net emits "error". */
+/** Replaces methods of a socket handle. The new methods return an error number, and node:net then emits the event "error". */
 function guardMethods(prototype: object, methods: readonly string[], isAllowed: (values: readonly unknown[]) => boolean): void {
   for (const method of methods) {
     const original = (prototype as Record<string, (...values: unknown[]) => unknown>)[method];

@@ -12,8 +12,8 @@ import type { ListeningServers } from "./node-server/listening-servers.js";
 import { restrictProcessReport } from "./process-report.js";
 
 /**
- * Functions of `process` that `lockDown` removes. They can affect other processes or the machine, and the permission model of Node.js
- * allows them.
+ * Functions of `process` that `lockDown` removes. These functions can affect other processes or the machine, although the permission model
+ * of Node.js is active.
  */
 const takenFromProcess = [
   "kill",
@@ -75,8 +75,8 @@ export function lockDown({
   }
   restrictProcessReport();
   os.setPriority = () => unavailable("os.setPriority");
-  // Disables `v8.setFlagsFromString`, because some flags make V8 write files without a check of the permission model. V8 also freezes its
-  // flags, so a later change would abort the process.
+  // Disables `v8.setFlagsFromString`, because some flags make V8 write files without a check of the permission model. V8 freezes its flags,
+  // so a later change would also abort the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
   // Disables both functions, because they write files. If the permission model denied the file, `createTracing` would block forever.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");

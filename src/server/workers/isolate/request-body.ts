@@ -21,7 +21,7 @@ export class RequestBody implements LazyBody {
   #waiter: Waiter | undefined;
   #owedCredit = 0;
 
-  /** Keeps the bytes in `source` and in each call of `push` without a copy. The caller must not change them afterwards. */
+  /** Keeps the bytes in `source` and in each call of `push` without a copy. The caller must not change these bytes afterwards. */
   constructor(source: Uint8Array | BodyFlow) {
     if (source instanceof Uint8Array) {
       this.#flow = undefined;

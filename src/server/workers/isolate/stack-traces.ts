@@ -26,8 +26,8 @@ interface MappedFile {
 }
 
 /**
- * Replaces positions in bundles by positions in source files. Reads inline source maps and map files of the worker. Reads a map only when
- * the text contains a position in its bundle, so maps cost nothing without errors.
+ * Replaces positions in bundles with positions in source files. Reads source maps inside the code and map files of the worker. Reads a map
+ * only if a text contains a position in its bundle, so maps cost no time without errors.
  */
 export class SourcePositions {
   readonly #appFolder: string;

@@ -62,7 +62,7 @@ function define(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-/** Defines a property for a handler, such as `onerror`. A new function replaces the previous handler. */
+/** Defines a handler property of the global object, such as `onerror`. Setting a new function replaces the previous handler. */
 function defineHandler(target: EventTarget, type: string): void {
   let handler: unknown = null;
   target.addEventListener(type, (event) => {

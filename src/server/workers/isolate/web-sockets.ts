@@ -111,7 +111,8 @@ class WebSocketChannel implements Outlet {
       case FrameKind.SocketBinaryPart:
         this.#parts.push(payload);
         this.#owedCredit += payload.length + pieceCostBytes;
-        // Sends credit only if the worker has received all messages. Further fragments otherwise wait for their credit.
+        // Sends credit for a fragment if the worker has received all complete messages. Without this credit, the next fragments of the same
+        // message would never arrive.
         if (this.#undelivered === 0) this.#giveCredit();
         return;
       case FrameKind.SocketCredit:

@@ -2,9 +2,7 @@ import { ApiError } from "../../../shared/api-error.js";
 
 const longestReason = 1024;
 
-/**
- * The pending step of an isolate's start. In the first step, the process becomes ready. In the second step, the isolate imports the worker.
- */
+/** The pending step of an isolate's start. The start has two steps: the process becomes ready, then the isolate imports the worker. */
 export class Deferred {
   #waiting: { name: "ready" | "loaded"; resolve: () => void; reject: (error: ApiError) => void } | undefined;
 

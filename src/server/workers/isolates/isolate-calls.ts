@@ -20,7 +20,7 @@ const abandoned = Symbol("abandoned");
  * number of the call again.
  */
 const lastFrames: ReadonlySet<number> = new Set([FrameKind.FullResponse, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
-/** Number of calls after which `BatchPolicy` begins to measure the maximum of concurrent calls again. */
+/** Number of calls after which `BatchPolicy` starts a new measurement of the maximum number of concurrent calls. */
 const windowCalls = 1024;
 
 type Abandoned = typeof abandoned;
@@ -174,7 +174,7 @@ export class IsolateCalls implements CallChannel {
     const { upgrade } = call.exchange;
     const head = payload.length <= responseHeadBytes ? this.#headsOf(call).read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
-      // Opens the socket first and then ends the call, because a draining isolate stops when it has neither calls nor sockets.
+      // Opens the socket before it ends the call, because a draining isolate stops when it has neither calls nor sockets.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
       return call.switchProtocols();
     }

@@ -12,7 +12,8 @@ const maximumQueuedBytes = 4 * 1024 * 1024;
 /** Time in ms without a response to a ping after which an isolate counts as blocked. */
 const pingTimeoutMs = 1000;
 /**
- * The same time for an isolate whose calls have all passed their deadline. It is shorter, because killing this isolate fails no other call.
+ * Time in ms like `pingTimeoutMs`, for an isolate whose calls have all passed their deadline. The time is shorter, because killing this
+ * isolate makes no other call fail.
  */
 const overduePingTimeoutMs = 500;
 
@@ -122,8 +123,8 @@ export class LivenessProbe {
   #sentMs: number | undefined;
   #deadlineMs = Infinity;
   /**
-   * Earliest deadline of the checks that were requested during a pending ping. That ping was sent earlier, so these checks need a further
-   * ping.
+   * Earliest deadline of the checks that were requested while a ping was pending. The pending ping was sent before these checks, so the
+   * checks need another ping.
    */
   #nextDeadlineMs: number | undefined;
   /** Functions that are called at the next response to a ping. */
@@ -159,8 +160,8 @@ export class LivenessProbe {
   }
 
   /**
-   * Returns whether the event loop is blocked. A call can block it until the deadline of the call. If no call runs and other calls wait,
-   * the event loop counts as blocked after 1 s without a response to a ping.
+   * Returns whether the event loop is blocked. A running call can block it until the deadline of the call. If no call runs and other calls
+   * wait, the event loop counts as blocked after 1 s without a response to a ping.
    */
   isBlocked(nowMs: number, { isWorking, isInTheWay: hasWaitingCalls }: { isWorking: boolean; isInTheWay: boolean }): boolean {
     const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;

@@ -20,8 +20,8 @@ export class IsolateChild {
   readonly stdout: Socket;
   readonly stderr: Socket;
   /**
-   * Resolves with the exit status or the signal when the process has ended. The daemon has possibly not read the last output; `exited`
-   * waits for it.
+   * Resolves with the exit status or the signal when the process has ended. The daemon can still have unread output of the process;
+   * `exited` waits until the output is read.
    */
   readonly ended: Promise<string>;
   /** Resolves when the process has exited and the daemon has read all its output. */

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import type { IsolateProcess } from "./isolate-process.js";
 
 const measureEveryMs = 500;
-/** CPU load per isolate, as a share of one core, above which one more isolate starts. */
+/** CPU load per isolate above which one more isolate starts. The value is a share of one core. */
 const highLoad = 0.7;
-/** CPU load per remaining isolate, as a share of one core, below which one isolate stops. */
+/** CPU load per remaining isolate below which one isolate stops. The value is a share of one core. */
 const lowLoad = 0.4;
-/** Time in ms for which the load must be low before an isolate stops. If an isolate stops too early, a new start is necessary. */
+/** Time in ms for which the load must be low before an isolate stops. An isolate that stops too early must be started again. */
 const shrinkAfterMs = 10_000;
 
 /** Maximum delay of the idle timer in ms. The maximum of Node.js is 2^31 - 1 ms. */

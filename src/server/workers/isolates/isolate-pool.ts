@@ -10,7 +10,9 @@ import { isolationLayers, type IsolationLayer } from "../sandbox/isolation-layer
 import type { DataGrant } from "../data/data-folder.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 
-/** Maximum time in ms that a start waits for an idle isolate to stop. Then the pool drains the isolate that has served longest. */
+/**
+ * Maximum time in ms that a start waits for an idle isolate to stop. After this time, the pool drains the isolate that has served longest.
+ */
 const longestWaitMs = 1000;
 
 interface Waiter {
@@ -213,7 +215,7 @@ function closing(): ApiError {
   return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping.", { retryAfterSeconds: 5 });
 }
 
-/** What a worker needs from its isolate. If no standby isolate has it, the pool starts a dedicated isolate. */
+/** Requirements of a worker for its isolate. If no standby isolate meets them, the pool starts a dedicated isolate. */
 export interface IsolateNeeds {
   /** Heap limit in bytes. Buffers outside the heap can take about the same amount again. */
   readonly memoryBytes: number;

@@ -14,7 +14,10 @@ import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
-/** Time in ms. If a busy isolate has sent nothing for this time, the daemon sends a ping before the next call. */
+/**
+ * Time in ms after which a busy isolate counts as silent. If the isolate has sent nothing for this time, the daemon sends a ping before the
+ * next call.
+ */
 const pingAfterMs = 25;
 const newcomerMs = 1000;
 /** Maximum time in ms between the exit of the process and the close of its channel. Either of them can happen first. */
@@ -99,8 +102,8 @@ export class IsolateProcess {
   }
 
   /**
-   * True from the load of the worker until the isolate drains. `isAccepting` is false in addition while a ping is pending or the channel is
-   * full.
+   * True from the load of the worker until the isolate drains. `isAccepting` is stricter: it is also false while a ping is pending or the
+   * channel is full.
    */
   get isServing(): boolean {
     return this.#state === "loaded";
@@ -133,7 +136,10 @@ export class IsolateProcess {
     return this.calls.runningCount === 0 && !this.#background.isRunning && this.#sockets.openCount === 0;
   }
 
-  /** True if the pool is allowed to stop this idle isolate for another worker. Without a first call, false for 1 s after the load. */
+  /**
+   * True if the pool is allowed to stop this idle isolate for another worker. False in the first second after the load if the isolate has
+   * received no call yet.
+   */
   get isEvictable(): boolean {
     return this.isServing && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
   }
@@ -233,7 +239,7 @@ export class IsolateProcess {
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
     if (id !== 0 && kind < FrameKind.SocketText) return this.calls.onFrame(kind, id, payload);
     const { buffer, start, end } = payload;
-    // Copies the payload. A message of a WebSocket can wait for its client longer than the read buffer is valid.
+    // Copies the payload, because a WebSocket message can wait for its client after the read buffer is overwritten.
     if (id !== 0) return this.#sockets.onFrame(kind, id, Buffer.from(buffer.subarray(start, end)));
     this.#floodGuard.count();
     switch (kind) {

@@ -12,7 +12,10 @@ import type { WorkerCall } from "../engine/worker-call.js";
 
 /** Maximum number of concurrent calls per isolate. Above this number, calls wait in the queue of the worker version. */
 const callsPerIsolate = 1024;
-/** Maximum number of concurrent isolates per instance in the manifest's `instances` if `ttl` is 0. Each call then gets a new isolate. */
+/**
+ * If `ttl` is 0, each call gets a new isolate. This number multiplied by `instances` in the manifest is then the maximum number of
+ * concurrent isolates.
+ */
 const freshIsolatesPerInstance = 4;
 
 /** The isolates of one worker version. Decides how many isolates run, and which isolate receives the next call. */
@@ -40,7 +43,7 @@ export class IsolateSet {
   readonly #beingReplaced = new Set<IsolateProcess>();
   /** Isolates that were stopped while they loaded the worker. */
   readonly #stopped = new WeakSet<IsolateProcess>();
-  /** Number of restarts of the worker. If an isolate began to start before the last restart, it is outdated. */
+  /** Number of restarts of the worker. An isolate that began to start before the last restart is outdated. */
   #epoch = 0;
   #isRetired = false;
 
@@ -92,7 +95,8 @@ export class IsolateSet {
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
-    // Lets the call wait unless the isolate responds. If the isolate is blocked, the daemon kills it, and all its calls fail.
+    // Lets the call wait unless the isolate responds to the ping. If the isolate is blocked, the daemon kills it, and all calls in the
+    // isolate fail.
     return isolate?.isResponsive() ? isolate : undefined;
   }
 
@@ -194,7 +198,7 @@ export class IsolateSet {
     const isolates = [...this.#isolates];
     if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
-    // Waits for isolates that are starting. Each of them drains after its start, because `#isRetired` is set.
+    // Waits for isolates that are starting. Each of them drains after its start, because the set is retired.
     await Promise.all(this.#starts);
     await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
   }

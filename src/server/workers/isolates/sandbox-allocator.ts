@@ -30,7 +30,10 @@ export interface SandboxAllocatorOptions extends SlotDirectoryPaths {
         readonly appDirectories: readonly string[];
       }
     | undefined;
-  /** Returns whether the daemon is stopping. A signal to its process group can then end a starting process, which is no failure. */
+  /**
+   * Returns whether the daemon is stopping. A signal to the daemon's process group can then end a starting isolate, and this end must not
+   * count as a failure.
+   */
   readonly isStopping?: (() => boolean) | undefined;
   readonly log: Log;
 }

@@ -11,8 +11,8 @@ const moduleFile = "bundle.mjs";
 const mostLinkedFiles = 2000;
 
 /**
- * Returns the paths for `--allow-fs-read` in a sandbox folder. Node.js resolves `..` in the text, but the kernel resolves it after
- * following links. `<link>/..` must therefore be outside these paths, so the folder itself is not among them.
+ * Returns the paths for `--allow-fs-read` in a sandbox folder. Node.js removes `<link>/..` from a path, but the kernel follows the link
+ * first. The result omits the sandbox folder itself, so Node.js denies `<link>/..`.
  */
 export function readablePaths(slot: string): string[] {
   return [

@@ -6,7 +6,7 @@ import { canRaisePriority, lowerPriority, restorePriority } from "../../platform
 
 const fewest = 2;
 const most = 6;
-/** Time in ms without a shortage of standby isolates, after which their target number is `fewest` again. */
+/** Time in ms without a shortage of standby isolates after which their target number falls to `fewest` again. */
 const shortageDurationMs = 60_000;
 /** Maximum number of attempts per probe. An attempt fails if the standby isolate cannot start, or exits before its response. */
 const probeAttempts = 3;
@@ -29,8 +29,8 @@ export class StandbyIsolates {
   #isClosed = false;
 
   /**
-   * `isStopping` returns whether the daemon is stopping. A signal to its process group can then end a starting isolate, which is no
-   * failure.
+   * `isStopping` returns whether the daemon is stopping. A signal to the daemon's process group can then end a starting isolate, and this
+   * end must not count as a failure.
    */
   constructor(options: { needs: IsolateNeeds; spawn: () => Promise<IsolateProcess>; isStopping: () => boolean; log: Log }) {
     this.#needs = options.needs;

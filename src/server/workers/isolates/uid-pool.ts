@@ -25,7 +25,7 @@ export class UidPool {
   readonly #named: NamedUsers | undefined;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
-  /** Index of the next user. The first index is random. Two daemons with the same range then probably use different users. */
+  /** Index of the next user. The first index is random, so that two daemons with the same range probably use different users. */
   #next: number;
 
   /**
@@ -87,7 +87,7 @@ export class UidPool {
     else this.#taken.delete(user);
   }
 
-  /** Returns true if more than one isolate has this user. */
+  /** Returns true if more than one isolate runs as this user. */
   isShared(user: number): boolean {
     return (this.#taken.get(user) ?? 0) > 1;
   }

@@ -25,15 +25,15 @@ export interface FollowedLogs {
 }
 
 /**
- * Yields the existing entries that `query` selects, or those after `lastEventId`. Then yields new entries in batches. A slow reader takes
- * no memory, because it receives a notice in place of entries that were dropped meanwhile.
+ * Yields the existing entries that `query` selects, or the entries after `lastEventId`. Then yields new entries in batches. A slow reader
+ * takes no memory: it receives a notice in place of the entries that it missed.
  */
 export async function* followLogs(
   logs: FollowedLogs,
   query: LogFilter,
   { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<LogEntry[]> {
-  // Ignores `since` of the query for a reader that resumes, because the missed entries can be older now.
+  // Ignores `since` of the query for a reader that resumes, because the entries that the reader missed can be older than `since` now.
   const wanted = lastEventId !== undefined ? { ...query, sinceMs: undefined } : query;
   const newestId = logs.newestId();
   // Remembers the ends of the rings first. Entries that are appended while the history is read are delivered after it.
@@ -75,7 +75,7 @@ export class RingReader {
   next(rings: Iterable<EntryRing>): LogEntry[] {
     const found: { entry: LogEntry; ring: EntryRing; position: number }[] = [];
     const notices: LogEntry[] = [];
-    // Maximum id in this batch. If a ring was not read to its end, entries of other rings with higher ids must wait for it.
+    // Maximum id in this batch. If one ring has unread entries left, entries of other rings with higher ids must wait for the next batch.
     let greatestId = Number.POSITIVE_INFINITY;
     for (const ring of rings) {
       let position = this.#positionIn(ring);

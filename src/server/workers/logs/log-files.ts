@@ -51,8 +51,8 @@ export class LogFiles {
   }
 
   /**
-   * Returns the newest matching entries with ids from `leastId` on, oldest first and at most `limit`. Skips incomplete lines that a crash
-   * left.
+   * Returns the newest matching entries whose id is at least `leastId`, oldest first. Returns at most `limit` entries. Skips incomplete
+   * lines that a crash left.
    */
   read(name: string, passes: (entry: LogEntry) => boolean, { limit, leastId }: Wanted): Promise<LogEntry[]> {
     return this.#inOrder(name, async () => {

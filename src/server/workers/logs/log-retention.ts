@@ -17,7 +17,10 @@ export class LogRetention {
   readonly files: LogFiles;
   readonly #onError: (error: unknown) => void;
   readonly #readers = new WeakMap<WorkerLog, RingReader>();
-  /** Worker names, by logs with new entries. A worker has several logs here if memory dropped its log and it was created again. */
+  /**
+   * Logs with new entries, each with its worker name. If memory dropped the log of a worker and created it again, the map contains several
+   * logs of this worker.
+   */
   readonly #changed = new Map<WorkerLog, string>();
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;

@@ -7,7 +7,7 @@ import type { LogFiles } from "./log-files.js";
  */
 const clockToleranceMs = 1000;
 
-/** The lowest id from which all entries of a worker are in memory, for requests and for output. */
+/** The lowest id from which memory contains all entries of a worker. Requests and output each have their own id. */
 export interface FirstIdsInMemory {
   readonly output: number;
   readonly requests: number;

@@ -2,7 +2,10 @@ import { FrameKind, frameHeaderBytes, inlineResponseBytes, maximumPayloadBytes }
 import type { Socket } from "node:net";
 
 const slabBytes = 256 * 1024;
-/** Minimum length of a byte array that the socket receives without a copy. For a shorter array, a copy after the frame header is faster. */
+/**
+ * Minimum length of a byte array that the writer passes to the socket without a copy. A shorter array is faster to copy after the frame
+ * header.
+ */
 const copyBytes = 8 * 1024;
 /**
  * Number of waiting body bytes that cause a flush before the end of the turn. The receiver can then process these bytes at the same time.
@@ -227,7 +230,7 @@ export class FrameWriter {
     this.#lentSlabs.push(this.#slab);
     const free = this.#freeSlabs.findIndex((slab) => slab.length >= needed);
     const [slab] = this.#freeSlabs.splice(free, free === -1 ? 0 : 1);
-    // Allocates twice as much as needed, because a worker that sends one long text usually sends more of them.
+    // Allocates twice the needed size, because a worker that sends one long text usually sends more of them.
     this.#slab = slab ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, isKnownSlab ? needed * 2 : needed));
     this.#start = this.#end = 0;
   }

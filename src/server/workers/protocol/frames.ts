@@ -91,7 +91,9 @@ export const BodyKind = { None: 0, Inline: 1, Stream: 2 } as const;
 
 export const FailureReason = { Threw: 0, NotAResponse: 1, BadResponse: 2 } as const;
 
-/** Credit window in bytes: maximum of body bytes in one direction of an exchange that the receiver has not returned as credit. */
+/**
+ * Credit window in bytes: the maximum number of body bytes in one direction of an exchange for which the receiver has not returned credit.
+ */
 export const creditWindowBytes = 512 * 1024;
 /** Maximum number of body bytes in one Chunk frame. The sender splits longer chunks. */
 export const chunkBytes = 64 * 1024;
@@ -99,7 +101,10 @@ export const chunkBytes = 64 * 1024;
 export const inlineResponseBytes = 256 * 1024;
 /** Maximum size in bytes of a request body that the daemon buffers and sends in the Request frame. */
 export const inlineRequestBytes = 16 * 1024;
-/** Credit window in bytes: maximum of message bytes in one direction of a WebSocket that the receiver has not returned as credit. */
+/**
+ * Credit window in bytes: the maximum number of message bytes in one direction of a WebSocket for which the receiver has not returned
+ * credit.
+ */
 export const socketWindowBytes = 128 * 1024;
 /**
  * Credit that each chunk or message fragment takes in addition to its bytes, because the receiver needs about 100 bytes of memory for it.

@@ -4,8 +4,8 @@ const slotMask = slots - 1;
 const generations = 2 ** (32 - slotBits);
 
 /**
- * Map of items by exchange number. The number combines the index of a slot with a count of its uses. A `Map` with many insertions and
- * deletions would leave old tables to the garbage collector.
+ * Map of items by exchange number. The number combines the index of a slot with the number of its uses. A `Map` would leave old tables to
+ * the garbage collector after many insertions and deletions.
  */
 export class SlotMap<Item> {
   readonly #items: (Item | undefined)[] = [];

@@ -3,8 +3,8 @@ import { applyKernelLayers } from "./apply-kernel-layers.js";
 import { emptyPolicy, missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
 /**
- * Restricts this process by kernel layers, then executes the command in its place. The arguments are the policy as JSON and the command.
- * Without arguments, prints the available kernel layers as JSON.
+ * Restricts this process by kernel layers, then executes the command in place of this process. The arguments are the policy as JSON and the
+ * command. Without arguments, prints the available kernel layers as JSON.
  */
 const notConfigured = 78;
 

@@ -142,7 +142,7 @@ export class IsolateSockets {
 interface Watched {
   /** Time of the last data from the isolate, on the clock of `performance.now()`. */
   lastReadMs(): number;
-  /** Sends a ping. If the isolate has not responded at `deadlineMs`, it counts as blocked. */
+  /** Sends a ping. The isolate counts as blocked if it has not responded at `deadlineMs`. */
   ask(deadlineMs: number): void;
   /** Kills the isolate if it has not responded in time. Returns true while a ping is pending. */
   sweep(nowMs: number): boolean;

@@ -140,8 +140,8 @@ export class CompileQueue {
   readonly #offenders = new Set<string>();
 
   /**
-   * Runs `work` when it is the turn of the worker `owner`. If `tookTooLong` returns true for the result, `owner` shares one place with
-   * similar workers from then on.
+   * Runs `work` when it is the turn of the worker `owner`. If `tookTooLong` returns true for the result, later compilations of `owner`
+   * share one place with similar workers.
    */
   async run<Result>(owner: string, work: () => Promise<Result>, tookTooLong: (result: Result) => boolean): Promise<Result> {
     await new Promise<void>((begin) => {

@@ -17,8 +17,8 @@ export interface ResponseHead {
 
 const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |$)/;
 /**
- * Maximum number of cached heads. Until the `Date` header changes, further heads are not cached, because replacing a head takes as much CPU
- * time as a hit saves.
+ * Maximum number of cached heads. Above this number, no further head is cached until the `Date` header changes, because replacing a cached
+ * head takes as much CPU time as a cache hit saves.
  */
 const maximumKnownHeads = 64;
 /** Maximum length of a cached head in characters. */
@@ -70,8 +70,8 @@ export class ResponseHeads {
   }
 
   /**
-   * Returns whether `date` is the current date, which Node.js adds to each response. The daemon then adds its own `Date` header, which
-   * takes less time than passing the header on.
+   * Returns whether `date` is the current date, which Node.js adds to each response. In this case, the daemon adds its own `Date` header,
+   * which takes less time than forwarding the header.
    */
   #isNow(date: string): boolean {
     if (date === this.#latestDate) return true;

@@ -100,7 +100,8 @@ export class ResponseReader {
     if (framing.kind !== "length") return;
     framing.rest -= bytes.length;
     this.isComplete = framing.rest === 0;
-    // Does not use the connection again if bytes follow after `Content-Length`, because they would be read as the next response.
+    // Uses the connection for no further request if bytes follow after `Content-Length`. The isolate would read these bytes as the next
+    // response.
     if (this.#waiting.length > 0) this.isPersistent = false;
   }
 

@@ -9,8 +9,8 @@ export class ServerResponseStream {
     this.readable = new ReadableStream<Uint8Array>(
       {
         start: (controller) => void (this.#controller = controller),
-        // Completes a write in a later turn of the event loop, like a real socket. Otherwise `http.ServerResponse` of Node.js 26 waits for
-        // a "drain" event that is never emitted, because it passes bytes on at the end of the turn.
+        // Completes a write in a later turn of the event loop, as a real socket does. `http.ServerResponse` of Node.js 26 passes bytes on
+        // at the end of a turn, and would otherwise wait for a "drain" event that is never emitted.
         pull: () => void setImmediate(() => this.#release()),
         cancel: () => {
           this.#hasEnded = true;
