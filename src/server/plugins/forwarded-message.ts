@@ -7,7 +7,7 @@ export interface HandedOn {
   readonly request: Request;
   /** Path and query of the new request. */
   readonly target: string;
-  /** True if the plugin has kept the client's body. The client's `Content-Length` is then still valid. */
+  /** True if the plugin's request still has the body of the client. The client's `Content-Length` is then still valid. */
   readonly keepsLength: boolean;
   readonly isHandshake: boolean;
 }
@@ -37,7 +37,8 @@ export class ForwardedMessage extends IncomingMessage {
     this.rawHeaders = lines.flat();
     // Uses one value per name, because each header name occurs only once in `lines`.
     this.headers = Object.fromEntries(lines);
-    // Prevents an uncaught exception. The readers of the message receive the error too.
+    // Adds an error listener without effect. Without any listener, Node.js would throw an uncaught exception. The readers of the message
+    // also receive the error.
     this.on("error", () => undefined);
     this.#reader = request.body?.getReader();
     if (this.#reader) return;

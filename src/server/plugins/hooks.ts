@@ -39,8 +39,8 @@ export function withinTimeLimit<Value>(
 function ignore(): void {}
 
 /**
- * Returns whether a value is a `Response` of any implementation with a status that HTTP allows. `Response.error()` is not, because it has
- * the status 0.
+ * Returns whether a value is a `Response` of any implementation with a status that HTTP allows. Returns false for `Response.error()`, whose
+ * status is 0.
  */
 export function isResponse(value: unknown): value is Response {
   if (Object.prototype.toString.call(value) !== "[object Response]") return false;

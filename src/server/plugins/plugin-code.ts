@@ -13,7 +13,10 @@ import type { TransformFailure } from "esbuild";
  * disabled.
  */
 const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
-/** Maximum number of code copies that no plugin uses. The copies are for a plugin that is enabled again or rolled back. */
+/**
+ * Maximum number of copies of plugin code that no plugin uses. The daemon uses such a copy again when a plugin is enabled again or rolled
+ * back.
+ */
 const mostUnusedCopies = 10;
 /** Maximum number of files in a plugin folder. Each reload reads the whole folder, so the limit bounds its time. */
 const mostFiles = 50_000;
@@ -24,15 +27,15 @@ const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
 const mostCheckedFiles = 200;
 
 /**
- * Imports the code of plugins. Node.js caches modules by URL forever, so each import reads a copy whose path contains a hash of all files.
- * If the code has changed, all its modules are loaded again. Otherwise nothing is loaded.
+ * Imports the code of plugins. Node.js caches each module URL forever, so the daemon imports a copy whose path contains a hash of all
+ * files. Changed code thus has new URLs, and unchanged code is not loaded again.
  */
 export class PluginCode {
   readonly #directory: string;
   readonly #packageRoot: string;
   /** Code copies by hash, least recently used first. */
   readonly #copies = new Map<string, CodeCopy>();
-  /** By plugin: the last list of files in its folder, and the hash of the code for this list. */
+  /** For each plugin, the last list of the files in its folder, and the hash of the code that belongs to this list. */
   readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
   readonly #copyPath: RegExp;
   #copyCount = 0;
@@ -53,8 +56,8 @@ export class PluginCode {
   }
 
   /**
-   * Returns whether a plugin caused an uncaught error. The stack trace then contains plugin code, or no file at all: errors of `fetch`,
-   * streams and connections contain no file, but errors of the daemon contain one.
+   * Returns whether a plugin caused an uncaught error. The stack trace then contains plugin code, or no file at all. A stack trace without
+   * a file comes from `fetch`, streams or connections, because errors of the daemon contain a file.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;
@@ -178,7 +181,7 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
 }
 
 async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
-  // Copies symbolic links as links, because node_modules/.bin contains links. Resolves only the folder itself.
+  // Copies symbolic links as links, because node_modules/.bin contains links. If the folder itself is a link, copies its target.
   await cp(await realpath(folder), target, { recursive: true, verbatimSymlinks: true, filter: isCode });
   if ((await hashTree(name, target, await listTree(target))) !== hash) throw new FilesChangedError();
 }

@@ -38,8 +38,8 @@ export interface RunningPlugin {
   readonly active: ActivePlugin;
   readonly codeHash: string | undefined;
   /**
-   * True if a factory function created the plugin. A second instance is then possible. An exported object is the same instance at each
-   * load.
+   * True if a factory function created the plugin. The daemon can then create a second instance. A plugin without a factory function is the
+   * same object at each load.
    */
   readonly isMade: boolean;
   /** The dependencies that were running when the plugin was initialized, by name. */

@@ -24,8 +24,8 @@ const knownKeys: readonly string[] = [...functionHooks, "routes", "server", "onR
 const longestReason = 1000;
 
 /**
- * Returns the path of the plugin's module, relative to the plugin folder. Undefined if the plugin has no module. The entrypoint of its
- * worker does not count. Throws if the file in `pluginEntry` is missing.
+ * Returns the path of the plugin's module, relative to the plugin folder. Undefined without a module. The entrypoint of the plugin's worker
+ * is not this module. Throws if the file in `pluginEntry` is missing.
  */
 export function findPluginEntry({ folder, manifest }: Pick<InstalledPlugin, "folder" | "manifest">): string | undefined {
   const { pluginEntry, entrypoint } = manifest;
@@ -50,7 +50,7 @@ function checked(value: unknown, what: string): Plugin {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError(`${what} ${describe(value)} instead of an object with hooks`);
   const plugin = value as Record<string, unknown>;
-  // Rejects a promise in place of a plugin object, because the promise can stay pending forever.
+  // Rejects a promise that a module exports in place of a plugin, because the promise could stay pending forever.
   if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise instead of an object with hooks`);
   assertHooks(plugin);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);

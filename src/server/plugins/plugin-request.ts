@@ -54,7 +54,7 @@ export class PluginRequest implements RequestOrigin {
     return this.#request;
   }
 
-  /** The request that the daemon passed to a plugin last. */
+  /** The request that the daemon passed to the most recent plugin. */
   get shown(): Request {
     return this.#shown ?? this.request;
   }
@@ -137,7 +137,7 @@ export class PluginRequest implements RequestOrigin {
   }
 }
 
-/** Normalizes the path of a request target. All later stages then interpret the path in the same way. */
+/** Normalizes the path of a request target, so that all later stages interpret the path in the same way. */
 export function normalTarget(target: string): string {
   if (normalPath.test(target)) return target;
   const { pathname, search } = new URL(`http://localhost${target}`);

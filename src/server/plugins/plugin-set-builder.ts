@@ -7,7 +7,10 @@ import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
 import { ServerRoutes } from "./server-routes.js";
 
-/** Maximum number of times that the daemon reads a plugin folder that changes meanwhile. After the last one, the plugin fails to load. */
+/**
+ * Maximum number of attempts to read a plugin folder, if the folder changes during each attempt. After the last attempt, the plugin fails
+ * to load.
+ */
 const mostReadings = 5;
 
 export interface PluginSetBuilderOptions extends PluginSurroundings {
@@ -168,7 +171,7 @@ export class PluginSetBuilder {
       },
       info: Object.freeze({ kind: "plugin", name, version, base: manifest.base ?? "", visibility: app?.visibility ?? "public" }),
       failures,
-      // A reference to the builder would keep the previous plugins in memory.
+      // This function must not refer to the builder, which would keep the previous plugins in memory.
       complain: (hook, error) => {
         failures.note(hook, error, code.positionOf(error));
         log.error({ plugin: name, hook, err: error }, "plugin hook failed");

@@ -37,7 +37,7 @@ export class Plugins {
     this.#options = options;
   }
 
-  /** The current plugin set. Read it once for each request, because a reload replaces the set. */
+  /** The current plugin set. Each request must read this field once, because a reload replaces the set. */
   get set(): PluginSet {
     return this.#set;
   }

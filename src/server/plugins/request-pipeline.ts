@@ -49,7 +49,7 @@ export class RequestPipeline {
   readonly #set: PluginSet;
   readonly #exchange: HttpExchange;
   readonly #travelling: PluginRequest;
-  /** True if all URL parsers interpret the target in the same way. If false, no route of the request is public. */
+  /** True if all URL parsers interpret the target of the request in the same way. If false, no route of the request is public. */
   readonly #isUnambiguous: boolean;
   #app: AppChoice | undefined | null = null;
   #isPublic = false;
@@ -151,7 +151,7 @@ export class RequestPipeline {
 
   /** Records a failed hook. Returns true if the request continues despite the failure. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
-    // Sends no response if the client has disconnected, because this caused the failure of the hook.
+    // Sends no response if the client has disconnected, because the disconnection caused the failure of the hook.
     if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
     // If the hook has read the body, rejects the request even with `onRequestFailOpen`, because no worker could read the body again.

@@ -62,7 +62,8 @@ export function interceptResponse(request: IncomingMessage, options: ResponseOpt
 
 async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: ResponseOptions): Promise<void> {
   const { statusCode: status, pairs, isWhole } = taken;
-  // True if only one of both requests is a HEAD request. The written response then has another framing than the client expects.
+  // True if only one of the two requests, of the client and for the worker, is a HEAD request. The written response then has another
+  // framing than the client expects.
   const isReframed = (client.req.method === "HEAD") !== (taken.req.method === "HEAD");
   const answer = new Response(taken.toBody(), { status, headers: toHeaders(pairs) });
   const { body } = answer;
@@ -70,7 +71,7 @@ async function passOn(taken: ResponseInterceptor, { set, client, requestId, abou
   const shown = set.withResponseHook.length === 0 ? answer : await showToHooks(set, answer, about());
   if (client.destroyed) return taken.drop();
   const isHeadAsCame = shown.status === status && linesOf(shown.headers) === before;
-  // If the whole body is in the buffer, the daemon can send it even after a hook has read its copy.
+  // If the buffer contains the whole body, the daemon can still send the body after a hook has read its copy.
   const isBodyAsCame = shown === answer && isWhole ? true : shown.body === body && isSendable(shown);
   if (isBodyAsCame && !isReframed) return taken.sendAs(shown.status, isHeadAsCame ? pairs : changedPairs(shown, { pairs, requestId }));
   if (!isSendable(shown)) throw new TypeError("the body of the response was already read");
@@ -153,7 +154,8 @@ async function stream(
 ): Promise<void> {
   let chunk = await nextChunk(reader);
   let next = chunk && nextChunk(reader);
-  // Prevents an unhandled rejection, because the code handles the failure only later, where it awaits `next`.
+  // Adds a handler that ignores the rejection. Otherwise Node.js would report an unhandled rejection, because this function awaits `next`
+  // only later.
   next?.catch(() => undefined);
   const isWhole = !next || (await isOverSoon(next));
   if (to.destroyed) return;
