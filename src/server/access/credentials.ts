@@ -9,12 +9,13 @@ export const sessionCookieName = "runtime_api_key";
  */
 export const hostSessionCookieName = `__Host-${sessionCookieName}`;
 /**
- * Maximum length of a text that the daemon hashes as a key. Every key is shorter. Without this limit, a client could waste CPU time with
- * long texts.
+ * Maximum length of a text that the daemon hashes as a key. All keys are shorter. With longer texts, a client could waste CPU time of the
+ * daemon.
  */
 const maximumSecretLength = 512;
 /**
- * Maximum number of session cookies that the daemon checks for one request. A page of a worker can set further cookies with the same name.
+ * Maximum number of session cookies that the daemon checks per request. A request can contain many, because a page of a worker can set
+ * further cookies with the same name.
  */
 const maximumSessionCookies = 8;
 /** Prefix of every generated key. */
@@ -64,7 +65,7 @@ function sessionCookiesOf(header: string): string[] {
   return own === undefined ? valuesOf(header, sessionCookieName) : [own];
 }
 
-/** Returns the different values of the cookie with this name, percent-decoded. Omits values that cannot be a key. */
+/** Returns the different values of the cookies with this name, percent-decoded. Omits values that cannot be a key. */
 function valuesOf(header: string, name: string): string[] {
   const values = new Set<string>();
   for (const pair of header.split(";")) {

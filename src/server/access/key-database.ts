@@ -75,15 +75,15 @@ function advice(cause: unknown): string {
 }
 
 /**
- * Copies the state of the key store at one instant into a new file without a write-ahead log, also while other processes write. Returns the
- * number of active keys. Throws NewerStateError, or an Error for a damaged store.
+ * Copies the key store at one instant into a new file without a write-ahead log. Other processes can write meanwhile. Returns the number of
+ * active keys. Throws NewerStateError, or an Error for a damaged store.
  */
 export async function copyKeyDatabase(file: string, target: string): Promise<number> {
   createPrivate(target);
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
     assertSupported(source, schemaOf(keyMigrations));
-    // Copies all pages in one step. If another process changed the database between two steps, SQLite would restart the copy.
+    // Copies all pages in one step. With several steps, SQLite would restart the copy if another process changed the database in between.
     await source.backup(target, { progress: () => mostPages });
   } finally {
     source.close();
@@ -162,8 +162,8 @@ function finishRollback(file: string): void {
 }
 
 /**
- * Checks the file of the key store through a read-only connection, because a writable connection would write the write-ahead log into the
- * file. The only change is to apply a rollback journal.
+ * Checks the file of the key store through a read-only connection. A writable connection would write the write-ahead log into the file. The
+ * check changes the file only if it must apply a rollback journal.
  */
 function assertSoundFile(file: string, supportedSchema: number): void {
   // Rejects an empty file. runtimed never creates an empty file, and SQLite would treat the file as a new database.

@@ -190,8 +190,8 @@ function writeDurably(file: string, content: Buffer): void {
 }
 
 /**
- * Renames an earlier backup that differs from the new backup. Equal content comes from a crash before the commit. A difference means that
- * the operator restored another key store meanwhile.
+ * Renames an earlier backup whose content differs from the new backup. The content differs if the operator has restored another key store
+ * in between. It is equal if the daemon crashed before the commit.
  */
 function keepEarlier(backup: string, content: Buffer): void {
   if (!existsSync(backup) || readFileSync(backup).equals(content)) return;

@@ -63,15 +63,15 @@ export interface KeyStore {
   readonly keyCount: number;
   create(key: NewKey): StoredKey | Promise<StoredKey>;
   /**
-   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. A past time expires the old key immediately. Returns
-   * the stored replacement key, or undefined if no active key has this id.
+   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. If `endsAt` has passed, the old key expires
+   * immediately. Returns the stored replacement key, or undefined if no active key has this id.
    */
   rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;
   /** Revokes a key. Returns false if no active key has this id. */
   revoke(id: number, now: number): boolean | Promise<boolean>;
   /** Records that a key was used. The store writes the time with the next batch of times. */
   markUsed(id: number, now: number): void;
-  /** Small rows of other services that the key store contains in addition to the keys. */
+  /** Small rows of other services. The key store contains these rows in addition to the keys. */
   readonly records: RecordStore;
   readState(): KeyStoreState;
   /** Throws if the key store is not readable. */

@@ -33,12 +33,11 @@ export class LocalKeyStore implements KeyStore {
   readonly #table = new KeyCache();
   readonly #usageTimer: NodeJS.Timeout;
   /**
-   * Largest size in bytes that the file of the key store has had since the start. The daemon never shrinks the file, so a smaller file is
-   * damaged.
+   * Maximum size in bytes of the key store's file since the start. The daemon never makes the file smaller, so a smaller file is damaged.
    */
   #fileBytes: number;
   /**
-   * Description of the damage, set when the file becomes smaller. Kept even if the file grows again, because the lost content is still
+   * Description of the damage. Set when the file becomes smaller. Stays set even if the file grows again, because the lost content is still
    * missing.
    */
   #shrinkage: string | undefined;
@@ -136,7 +135,7 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
-    // Leaves this read-only connection open until the process exits if the key store is damaged. The file and its log then remain
+    // If the key store is damaged, leaves this read-only connection open until the process exits. The file and its log then remain
     // unchanged.
     if (this.#damage() === undefined) this.#reader.close();
     this.#database.close();
@@ -149,7 +148,7 @@ export class LocalKeyStore implements KeyStore {
   #damage(): string | undefined {
     if (this.#shrinkage !== undefined) return this.#shrinkage;
     const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
-    // Does not keep this description for later calls, because the operator can put the missing file back.
+    // Does not store this description, because the operator can restore the missing file.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
       this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
@@ -180,7 +179,7 @@ export class LocalKeyStore implements KeyStore {
     const insert = this.#database.prepare<unknown[], KeyRow>(
       `INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     );
-    // Uses `all()`, because `get()` stops at the first row, before the commit. A failed commit would then cause no error.
+    // Uses `all()`, because `get()` stops at the first row, before the commit. With `get()`, a failed commit would cause no error.
     const [row] = insert.all(...valuesOf(key));
     return fromRow(row as KeyRow);
   }

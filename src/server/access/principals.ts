@@ -28,7 +28,7 @@ export class Principals {
   readonly #store: KeyStore;
   /** SHA-256 hash of the root key as the bytes of its hex text, for a comparison in constant time. */
   #rootKeyHash: Buffer | undefined;
-  /** Buffer for the hash of a secret. Each comparison with the root key uses this same buffer. */
+  /** Buffer for the hash of a received secret. All comparisons with the root key use this buffer. */
   readonly #compared = Buffer.alloc(hashKeySecret("").length);
   readonly #now: () => number;
 
@@ -160,7 +160,8 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
 
 /** Throws PERMISSION_ESCALATION (403) if the principal lacks a permission or namespace of the key that the principal revokes or rotates. */
 export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
-  // Checks the namespaces first. Otherwise the error message could describe a key that the principal is not allowed to see.
+  // Checks the namespaces before the permissions. Otherwise the error message could describe a key that the principal is not allowed to
+  // see.
   if (!namespacesWithin(key.namespaces, principal.namespaces))
     throw new ApiError(
       "PERMISSION_ESCALATION",

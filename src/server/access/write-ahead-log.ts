@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 /** Size of the header of the write-ahead log (https://www.sqlite.org/fileformat2.html#the_write_ahead_log). */
 const headBytes = 32;
 const frameHeadBytes = 24;
-/** Value of the first field in the write-ahead log. The last bit of that field is the byte order of the checksums. */
+/** Value of the first field in the write-ahead log. The last bit of this field states the byte order of the checksums. */
 const magic = 0x377f0682;
 const formatVersion = 3_007_000;
 const saltAt = 16;

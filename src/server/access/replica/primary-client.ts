@@ -183,7 +183,7 @@ type PrimaryErrorKind =
   /** The response does not come from a working libSQL server. */
   | "unexpected";
 
-/** Error of a transaction on the primary. The words "the primary" precede the message, so the message begins with a verb. */
+/** Error of a transaction on the primary. Logs put the words "the primary" before the message, so the message begins with a verb. */
 export class PrimaryError extends Error {
   readonly kind: PrimaryErrorKind;
 
@@ -218,7 +218,7 @@ export class PrimaryError extends Error {
   }
 }
 
-/** Returns the kind of error by the text of SQLite's message, because different errors have the same code. */
+/** Returns the kind of an error. Uses the text of SQLite's message, because different errors have the same code. */
 function kindOf(message: string): PrimaryErrorKind {
   if (/no such table/i.test(message)) return "without-tables";
   return /database (?:table )?is locked|busy/i.test(message) ? "busy" : "refused";

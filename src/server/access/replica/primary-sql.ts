@@ -7,8 +7,8 @@ const keptRevisions = 10_000;
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 /**
- * SQL expression for the revision of the running change. If the primary received the change too late, the expression has no value and the
- * statements change nothing.
+ * SQL expression for the revision of the running change. The expression is null if the primary received the change too late. The statements
+ * then change nothing.
  */
 export const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
 /** Schema number of the primary's tables. This version of the daemon creates tables with this number and rejects a higher number. */

@@ -38,8 +38,8 @@ export function putRecords(changes: readonly RecordChange[]): Statement {
 }
 
 /**
- * Returns a statement that selects one row if the primary received the change in time. The row says nothing about the conditions of the
- * change.
+ * Returns a statement that selects one row if the primary received the change in time. The row does not show whether the conditions of the
+ * change were met.
  */
 export function selectAccepted(): Statement {
   return { sql: `SELECT 1 AS accepted WHERE EXISTS ${thisRevision}`, values: [] };

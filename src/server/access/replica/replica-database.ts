@@ -14,8 +14,8 @@ interface ChangedKeyRow extends ReplicatedKeyRow {
 }
 
 /**
- * Reads the file of the replica while the syncer writes it. Uses SQLite in read-only mode, because libsql returns old rows for reused
- * statements and cannot open a replica while the primary is unreachable.
+ * Reads the file of the replica while the syncer writes it. Uses SQLite in read-only mode. The package libsql is unsuitable: it returns old
+ * rows for reused statements, and cannot open a replica while the primary is unreachable.
  */
 export class ReplicaReader {
   readonly #database: Database.Database;

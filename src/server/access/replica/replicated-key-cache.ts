@@ -23,7 +23,7 @@ export interface ForeignChange {
 export class ReplicatedKeyCache {
   #keys = new KeyCache();
   #revision = 0;
-  /** Revisions of the changes that this daemon made, by key id. The replica does not have to contain these changes yet. */
+  /** Revisions of the changes that this daemon made, by key id. The replica possibly does not contain these changes yet. */
   readonly #ahead = new Map<number, number>();
 
   get keys(): KeyCache {

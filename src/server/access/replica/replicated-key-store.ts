@@ -26,8 +26,8 @@ import { ReplicatedRecordStore } from "./replicated-record-store.js";
 import { Replication } from "./replication.js";
 
 /**
- * Maximum time that the start of the daemon waits for the newest keys if a replica is stored. Without a stored replica, the start waits for
- * `firstReplicaWaitMs`.
+ * Maximum time that the start of the daemon waits for the newest keys if the disk contains a replica. Without a replica, the start waits
+ * for `firstReplicaWaitMs`.
  */
 const firstSyncWaitMs = 2_000;
 const firstReplicaWaitMs = 30_000;

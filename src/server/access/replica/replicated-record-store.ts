@@ -14,7 +14,7 @@ const pageRows = 500;
 export class ReplicatedRecordStore implements RecordStore {
   readonly #listeners = new ChangeListeners();
   readonly #put: (changes: readonly RecordChange[]) => Promise<number | undefined>;
-  /** Records that this daemon changed. The replica does not have to contain these changes yet. */
+  /** Records that this daemon changed. The replica possibly does not contain these changes yet. */
   readonly #ahead = new Map<string, StoredRecord>();
   #records = new Map<string, StoredRecord>();
   #revision = 0;
@@ -73,7 +73,10 @@ export class ReplicatedRecordStore implements RecordStore {
     if (read.length > 0) this.#listeners.notify(this.#newest(read));
   }
 
-  /** Returns the current values of the records. This daemon can have changed a record after the value was read from the replica. */
+  /**
+   * Returns the current values of the given records. A value can be newer than in the replica, because this daemon can have changed the
+   * record.
+   */
   #newest(records: readonly StoredRecord[]): StoredRecord[] {
     return records.map((record) => this.#records.get(idOf(record)) ?? record);
   }
@@ -84,7 +87,7 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 }
 
-/** Reads all records that changed after a revision, stores these in the map and returns these. */
+/** Reads all records that changed after a revision. Adds the records to the map, and returns them. */
 async function readInto(records: Map<string, StoredRecord>, reader: ReplicaReader, since: number): Promise<StoredRecord[]> {
   const read: StoredRecord[] = [];
   for (let after: Omit<RecordRow, "value"> = { revision: since + 1, kind: "", key: "" }; ;) {

@@ -34,7 +34,9 @@ export interface ReplicationOptions {
 /** State of the primary at its last response. */
 export interface KnownPrimary {
   readonly epoch: string;
-  /** Returns an estimate of the primary's current time in Unix milliseconds. The estimate can be early, but never late. */
+  /**
+   * Returns an estimate of the primary's current time in Unix milliseconds. The estimate can be before the real time, but never after it.
+   */
   readonly nowMs: () => number;
 }
 
@@ -46,7 +48,8 @@ interface Head {
 }
 
 /**
- * Problem of the primary that only an operator can solve. The words "the primary" precede the message, so the message begins with a verb.
+ * Problem of the primary that only an operator can solve. Messages put the words "the primary" before the text, so the text begins with a
+ * verb.
  */
 class PrimaryAlarm extends Error {}
 
@@ -79,7 +82,7 @@ export class Replication {
     return this.#known;
   }
 
-  /** Reason why the replica possibly differs from the primary. The words "the primary of the key store" precede the text. */
+  /** Reason why the replica possibly differs from the primary. Messages put the words "the primary of the key store" before this text. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -132,7 +135,10 @@ export class Replication {
     this.#reader = undefined;
   }
 
-  /** Fetches the newest changes immediately. After a restart without the primary, the replica then contains these changes. */
+  /**
+   * Starts the next sync without a pause. The replica then contains the newest changes if the daemon restarts while the primary is
+   * unreachable.
+   */
   hurry(): void {
     this.#endPause();
   }
@@ -291,7 +297,7 @@ export class Replication {
   }
 }
 
-/** Returns the text of an error. The words "the primary of the key store" precede the text. */
+/** Returns the text of an error. Messages put the words "the primary of the key store" before this text. */
 function problemOf(error: Error): string {
   return error instanceof NewerStateError
     ? `has schema ${error.found}, and this runtimed supports schemas up to ${error.supported}: upgrade runtimed`
