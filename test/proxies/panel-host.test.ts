@@ -6,7 +6,7 @@ import { openBrowser } from "../support/open-browser.js";
 import { startDaemon } from "../support/start-daemon.js";
 import { startNginx } from "./start-proxy.js";
 
-test("a worker's page cannot use the operator's panel session behind nginx", { timeout: 120_000 }, async () => {
+test("a worker's page behind nginx cannot use the operator's panel session", { timeout: 120_000 }, async () => {
   const daemon = await startDaemon({ env: { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "https://apps.example.org" } });
   onTestFinished(daemon.dispose);
   const { port } = new URL(await startNginx([Number(new URL(daemon.url).port)]));

@@ -101,7 +101,7 @@ async function lagOf({ url, daemon }: Instance): Promise<number> {
   return 1000 * Number(/^runtimed_event_loop_lag_seconds\{quantile="0.99"\} (.*)$/m.exec(text)?.[1]);
 }
 
-test("daemons reject only key changes, with 503, while the primary is stopped", { timeout: 6 * 60_000 }, async () => {
+test("daemons reject only key changes, with the status 503, while the primary is down", { timeout: 6 * 60_000 }, async () => {
   const harness = await InstanceHarness.open();
   const files = { "manifest.yaml": manifestOf("neighbor", "1.0.0"), "index.js": neighborSource };
   await harness.client.workers.upload({ file: uploadOf("neighbor.tgz", await packFiles(files)) });

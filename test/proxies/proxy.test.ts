@@ -70,7 +70,7 @@ describe.each([
     return { daemon, url, client: connect(url, daemon.rootKey) };
   }
 
-  test("sends the client's true address and scheme to a worker, despite forged headers", async () => {
+  test("passes the client's real address and scheme to a worker despite forged headers", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const claims = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "http", "x-forwarded-host": "elsewhere.example" };
@@ -99,7 +99,7 @@ describe.each([
     expect(JSON.parse(await text(answer))).toMatchObject({ host: new URL(url).host, "x-forwarded-proto": "https" });
   });
 
-  test("does not expose /api/hosts/ask, the certificate check, to the proxy's clients", async () => {
+  test("does not expose the certificate check /api/hosts/ask to the proxy's clients", async () => {
     const { url } = await start();
 
     for (const target of ["/api/hosts/ask", "/api/hosts/ask?domain=shop.test", "/api//hosts/%61sk"]) {
@@ -128,7 +128,7 @@ describe.each([
     expect(foreign.headers["set-cookie"]).toBeUndefined();
   });
 
-  test("installs an upload that the proxy forwards without buffering", async () => {
+  test("installs an upload that the proxy forwards without buffering it", async () => {
     const { daemon, url } = await start();
     const archive = await packFiles({
       "manifest.yaml": manifestOf("app", "1.0.0"),
@@ -155,7 +155,7 @@ describe.each([
     expect((await request(`${url}/app/`)).statusCode).toBe(200);
   });
 
-  test("rejects an upload above the limit with PAYLOAD_TOO_LARGE", async () => {
+  test("rejects an upload above the size limit with PAYLOAD_TOO_LARGE", async () => {
     const { daemon, client } = await start({ RUNTIME_MAX_UPLOAD_SIZE: "2mb" });
     const noise = Array.from({ length: 3 * 16 }, (_, index) => [`${index}.bin`, crypto.getRandomValues(new Uint8Array(65_536))]);
     const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), ...Object.fromEntries(noise) });
@@ -203,7 +203,7 @@ describe.each([
     expect(await client.closed).toMatchObject({ code: 1001 });
   });
 
-  test("serves every request while the daemon restarts on an open listening socket", { timeout: 120_000 }, async () => {
+  test("serves every request while the daemon restarts and its socket stays open", { timeout: 120_000 }, async () => {
     const directory = await temporaryDirectory();
     const socket = openListeningSocket();
     onTestFinished(socket.close);

@@ -44,7 +44,7 @@ function longestOf(what: string, timesMs: readonly number[]): number {
   return longest;
 }
 
-test("other instances accept a new key within 4 s, and reject a revoked key within 2 s", { timeout: 240_000 }, async () => {
+test("other daemons accept a new key within 4 s, and reject a revoked key within 2 s", { timeout: 240_000 }, async () => {
   const harness = await InstanceHarness.open();
   const [a, b, c] = harness.instances as [Instance, Instance, Instance];
   const [madeMs, revokedMs]: [number[], number[]] = [[], []];
@@ -66,7 +66,7 @@ test("other instances accept a new key within 4 s, and reject a revoked key with
   expect(longestOf("a revoked key is refused elsewhere", revokedMs)).toBeLessThanOrEqual(promisedMs);
 });
 
-test("other instances apply changes of a worker within 2 s", { timeout: 240_000 }, async () => {
+test("other daemons apply changes of a worker within 2 s", { timeout: 240_000 }, async () => {
   const harness = await InstanceHarness.open();
   const [a, b, c] = harness.instances as [Instance, Instance, Instance];
   const seenMs: number[] = [];
@@ -93,7 +93,7 @@ test("other instances apply changes of a worker within 2 s", { timeout: 240_000 
   for (const { daemon } of harness.instances) expect(daemon().output()).not.toContain("Warning");
 });
 
-test("all instances apply a plugin change that arrives through nginx within 2 s", { timeout: 120_000 }, async () => {
+test("all daemons apply a plugin change within 2 s when it arrives through nginx", { timeout: 120_000 }, async () => {
   const harness = await InstanceHarness.open();
   const seenMs: number[] = [];
   const expectEverywhere = async (answer: string) =>

@@ -26,7 +26,7 @@ async function stateDirectory(): Promise<string> {
   return link;
 }
 
-test("the daemon needs no system call that the systemd unit denies", async () => {
+test("the daemon needs no system call that its systemd unit denies", async () => {
   const calls = (await deniedCalls(unit)).map((call) => `?${call}`).join(",");
   const directory = await stateDirectory();
   const strace = [

@@ -10,7 +10,7 @@ import { runTool } from "./run-tool.js";
 
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 
-test("runtimed starts and responds when systemd-socket-activate accepts a connection", async () => {
+test("runtimed starts and responds after systemd-socket-activate accepts a connection", async () => {
   await runTool("systemd-socket-activate", "--version");
   const directory = await temporaryDirectory();
   const port = 20_000 + (process.pid % 10_000);
@@ -34,7 +34,7 @@ test("runtimed starts and responds when systemd-socket-activate accepts a connec
   expect(output).toContain(`"address":"http://127.0.0.1:${port}"`);
 });
 
-test("runtimed without koffi runs systemd-notify, and logs to set NotifyAccess=all", async () => {
+test("runtimed without koffi runs systemd-notify, and logs the fix NotifyAccess=all", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, {
     "hooks.mjs":

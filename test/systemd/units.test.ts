@@ -36,7 +36,7 @@ describe("the installation of units into a system image", () => {
     expect(await exposureOf(files[0] ?? "")).toBeLessThanOrEqual(highestExposure);
   });
 
-  test("changes nothing the second time, and keeps the root key when a unit is replaced", async () => {
+  test("changes nothing the second time, and keeps the root key at a unit's replacement", async () => {
     const { install, units, keyFile } = await image();
     await install();
     const key = await readFile(keyFile, "utf8");
@@ -51,7 +51,7 @@ describe("the installation of units into a system image", () => {
     expect(await readFile(keyFile, "utf8")).toBe(key);
   });
 
-  test("keeps the panel host of an existing unit unless --panel-host is set", async () => {
+  test("keeps the panel host of an existing unit if --panel-host is not set", async () => {
     const { install, units } = await image();
     const unit = async () => await readFile(path.join(units, "runtimed.service"), "utf8");
     await install("--panel-host", "panel.example.org");
@@ -62,7 +62,7 @@ describe("the installation of units into a system image", () => {
     expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=other.example.org\n");
   });
 
-  test("is reverted without deleting state and root key, unless --purge is set", async () => {
+  test("can be reverted; state and root key are deleted only with --purge", async () => {
     const { root, install, run, units, keyFile } = await image();
     await install();
     const state = path.join(root, "var/lib/private/runtimed/state");

@@ -45,7 +45,7 @@ test.each([
   expect(await run(...words)).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining(named) });
 });
 
-test("runtimectl audit -f prints new entries until Ctrl-C, despite a daemon restart", async () => {
+test("runtimectl audit -f prints new entries until Ctrl-C, even after a daemon restart", async () => {
   const { child, shown, ended } = start("audit", "-f", "--action", "key", "--limit", "1");
   await expect.poll(() => shown.stdout).toContain("first");
   await createKey("second");

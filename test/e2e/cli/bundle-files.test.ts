@@ -78,7 +78,7 @@ describe("the import of a .wasm file", () => {
 });
 
 describe("an npm package that reads files beside its modules", () => {
-  test("is bundled with its .wasm files and the files whose names are in its code", async () => {
+  test("contains the .wasm files and the files whose names are in the code", async () => {
     await session.folder("beside", {
       "index.ts":
         'import old from "old"; import { rows, load } from "esm"; export default async () => Response.json([old.size, old.text, rows, await load()]);',
@@ -107,7 +107,7 @@ describe("an npm package that reads files beside its modules", () => {
     expect(await session.response("beside")).toBe(JSON.stringify([answer.length, "words", "a,b", "esm"]));
   });
 
-  test("cannot add files outside of its folder, or files that are never packed", async () => {
+  test("cannot contain files outside of its folder, or files that are never packed", async () => {
     const folder = await session.folder("thief", {
       "index.ts": 'import "thief"; export default () => new Response("ok");',
       "secret.txt": "own",
@@ -169,7 +169,7 @@ async function pnpFolder(name: string, files: Readonly<Record<string, string>>):
   await rm(path.join(folder, "node_modules"), { recursive: true, force: true });
 }
 
-describe("the bundle of a Yarn Plug'n'Play project", () => {
+describe("the bundle of a project that uses Yarn Plug'n'Play", () => {
   test("contains code from packages in zip files, but no zip file and no file of Yarn", async () => {
     await pnpFolder("zipped", {
       "index.ts":
@@ -180,7 +180,7 @@ describe("the bundle of a Yarn Plug'n'Play project", () => {
     expect(await session.response("zipped")).toBe('["app","index.mjs","index.ts","index.ts"]');
   });
 
-  test("causes an error with the fix `yarn unplug` for a .wasm file in a zip file", async () => {
+  test("is not created for a .wasm file in a zip file, and the error names `yarn unplug`", async () => {
     await pnpFolder("unplugged", { "index.ts": 'import module from "places/answer.wasm"; export default module;' });
     const run = await session.run("workers upload unplugged --bundle");
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("Unpack the package with: yarn unplug places") });

@@ -93,7 +93,7 @@ describe("the import of an npm package that is not installed", () => {
 });
 
 describe("the flag --external for an npm package", () => {
-  test("packs the package with its dependencies; the worker loads it from node_modules", async () => {
+  test("packs the package and its dependencies, and the worker loads the package", async () => {
     const source = worker('import express from "express"; import { AutoRouter } from "itty-router";', "return new Response();").replace(
       /export default[^]*$/,
       'const app = express(); app.get("/", (_request, response) => response.send([typeof AutoRouter, import.meta.resolve("express").slice(-30)].join()));\napp.listen(3000);\n',
@@ -120,7 +120,7 @@ describe("the flag --external for an npm package", () => {
     expect(await session.response("addon", "--external better-sqlite3")).toBe('{"n":42}');
   });
 
-  test("packs both versions of a dependency when the package manager links its folders", async () => {
+  test("packs both versions of a dependency when the package manager links folders", async () => {
     const folder = await session.folder("linked", {
       "index.ts": worker('import first from "first"; import second from "second";', "return Response.json([first, second]);"),
     });

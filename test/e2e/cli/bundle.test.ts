@@ -114,20 +114,20 @@ describe("a bundle that `deploy --bundle` creates", () => {
     expect(leftOut.map((entry) => entry.path)).toEqual(["node_modules/", "src/index.ts", "src/lib/old.cjs", "src/lib/page.tsx"]);
   });
 
-  test("has the same bytes when built twice or from a copied folder", async () => {
+  test("has the same bytes when it is created twice or from a copied folder", async () => {
     const { sha256 } = await bundlePlan("shop");
     await folder("elsewhere/shop", shop, ["itty-router", "hono"]);
     expect((await bundlePlan("elsewhere/shop")).sha256).toBe(sha256);
   });
 
-  test("behaves like its sources with packages, CommonJS, path aliases and file reads", async () => {
+  test("behaves like its sources with npm packages, CommonJS, aliases and file reads", async () => {
     const run = await runtimectl("workers upload shop --bundle");
     expect(run.status, run.stderr).toBe(0);
     expect(run.stdout).toBe(`${daemon.url}/shop/\n`);
     expect(await (await fetch(`${daemon.url}/shop/`)).text()).toBe("page page /");
   });
 
-  test("maps stack traces to the file and line of the sources", async () => {
+  test("shows the file and line of the sources in stack traces", async () => {
     expect((await fetch(`${daemon.url}/shop/boom`)).status).toBe(502);
     await expect.poll(() => daemon.output()).toMatch(/a boom of the shop[^]*src\/index\.ts:25:9/);
   });
@@ -211,7 +211,7 @@ describe("runtimectl workers upload --bundle", () => {
     expect(words).toContain("hint: npm install @team/a left-pad\n");
   });
 
-  test("fails for a missing file, and prints the name of the file", async () => {
+  test("fails for a missing file, and prints the name of the missing file", async () => {
     expect(await refusal({ "index.ts": 'export { x } from "./Lib/x.js";\n' })).toContain("hint: ./Lib/x.js does not exist");
   });
 

@@ -137,7 +137,7 @@ describe("bash completion", () => {
 describe("runtimectl's shell completion", () => {
   const nothing = { status: 0, stdout: "", stderr: "" };
 
-  test("prints nothing without a reachable daemon, valid key, profile or config file", async () => {
+  test("prints nothing without a running daemon, valid key, profile or config file", async () => {
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_URL: "http://127.0.0.1:1" } })).toEqual(nothing);
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_KEY: "wrong" } })).toEqual(nothing);
     expect(await shell.run("__complete bash -p nobody workers delete @")).toEqual(nothing);

@@ -242,7 +242,7 @@ describe("a runtimectl command that fails with --json", () => {
     await expectFailure(shell, "workers upload broken.tgz", { status: 1, code: "INVALID_ARCHIVE" });
   });
 
-  test("exits with 7 for an existing version, 12 for a failed check, 11 for a rollback", async () => {
+  test("exits with 7 for an existing version, 12 for a failed check, 11 after a rollback", async () => {
     await shell.run("deploy app --version 3.0.0");
     await expectFailure(shell, "deploy app --version 3.0.0", { status: 7, code: "VERSION_EXISTS" });
     const check = "--check /=204 --check-timeout 100ms";
@@ -264,12 +264,12 @@ describe("a runtimectl command that fails with --json", () => {
     await expectFailure(shell, `status --url ${url}`, { status: 8, code: "UNREACHABLE" });
   });
 
-  test("exits with 1 when another web server listens at the daemon's address", async () => {
+  test("exits with 1 when another web server uses the daemon's address", async () => {
     const url = await standIn((_request, response) => response.end("<html>"));
     await expectFailure(shell, `status --url ${url}`, { status: 1, code: "UNEXPECTED_ANSWER" });
   });
 
-  test("exits with 8 when a proxy responds that the daemon is unreachable", async () => {
+  test("exits with 8 when a proxy reports that the daemon is unreachable", async () => {
     const url = await standIn((_request, response) => response.writeHead(502).end("Bad Gateway"));
     await expectFailure(shell, `status --url ${url}`, { status: 8, code: "UNEXPECTED_ANSWER" });
   });

@@ -42,7 +42,7 @@ async function hiddenEntriesOf(directory: string): Promise<string[]> {
 }
 
 describe.each(daemonUsers)("the backup of workers' data folders (daemon user: %s)", (_, user) => {
-  test("contains a consistent database even if the worker writes during the backup", { timeout: 120_000 }, async () => {
+  test("contains a consistent database if the worker writes during the backup", { timeout: 120_000 }, async () => {
     const daemon = await start(user);
     const url = await addStore(daemon);
     await askStorage(url, "insert", { name: "rows.db" });
@@ -73,7 +73,7 @@ describe.each(daemonUsers)("the backup of workers' data folders (daemon user: %s
     expect(await hiddenEntriesOf(daemon.directory)).toEqual([]);
   });
 
-  test("replaces changed data folders when restored, and the worker can read and write", async () => {
+  test("replaces data folders at a restore, and the worker can read and write the files", async () => {
     const daemon = await start(user);
     const url = await addStore(daemon);
     await askStorage(url, "write", { name: "file", text: "backed up" });

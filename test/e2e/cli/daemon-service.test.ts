@@ -38,7 +38,7 @@ test("`daemon install --dry-run` prints each step in order and changes nothing",
   expect(await readdir(shell.home)).toEqual([]);
 });
 
-test("`daemon install` writes paths and listen address, but no key, to the unit file", async () => {
+test("`daemon install` writes paths and listen address to the unit file, but no key", async () => {
   const { mode, changed, steps } = await plan("daemon install --user --dry-run --listen [::1]:8123");
   const [service = "", socket = ""] = steps.flatMap(({ content = [] }) => content);
 
@@ -56,7 +56,7 @@ test("`daemon install` writes the settings for plugin uploads and --panel-host",
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("such as panel.example.org")]);
 });
 
-test("`daemon install` listens on 127.0.0.1 and ::1 without --listen", async () => {
+test("`daemon install` without --listen listens on 127.0.0.1 and ::1", async () => {
   const { steps } = await plan("daemon install --user --dry-run");
   const [, socket = ""] = steps.flatMap(({ content = [] }) => content);
 

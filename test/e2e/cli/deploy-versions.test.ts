@@ -58,12 +58,12 @@ describe("`deploy` of a worker that declares no version", () => {
     expect((await workerNamed("counted"))?.versions).toEqual(["0.1.1", "0.1.0"]);
   });
 
-  test("runs --check for unchanged content, and rejects --dry-run with --build", async () => {
+  test("runs --check for unchanged content, and rejects --dry-run together with --build", async () => {
     expect(await shell.run("deploy counted --check /=418 --check-timeout 1s")).toMatchObject({ status: 12 });
     expect(await shell.run("deploy counted --dry-run --build")).toMatchObject({ status: 2 });
   });
 
-  test("assigns a new version to content whose version was disabled by a rollback", async () => {
+  test("assigns a new version to content whose version a rollback has disabled", async () => {
     succeeded(await shell.run("workers rollback counted --yes"));
     expect(await bodyOf("counted")).toBe("one");
     expect(await deployJson("counted")).toMatchObject({ version: "0.1.2", action: "install" });
@@ -82,7 +82,7 @@ describe("`deploy` of a worker that declares no version", () => {
 });
 
 describe("`deploy` of a worker whose installed version is latest", () => {
-  test("replaces latest, or with --bump disables latest and prints the undo command", async () => {
+  test("replaces latest; with --bump, disables latest and prints the undo command", async () => {
     await uploadLatest("rolling");
     await write("rolling", "replaced");
     expect(await deployJson("rolling")).toMatchObject({ version: "latest", action: "replace" });
@@ -108,7 +108,7 @@ describe("`deploy` of a worker whose installed version is latest", () => {
     expect(await workerNamed("same")).toMatchObject({ disabledVersions: ["latest"] });
   });
 
-  test("keeps latest enabled when the daemon rejects the upload of --bump", async () => {
+  test("keeps latest enabled when the daemon rejects the upload with --bump", async () => {
     await uploadLatest("held");
     await write("held", "", { code: "throw new Error('no');" });
     const run = await shell.run("deploy held --bump");
@@ -142,7 +142,7 @@ test("clients lose no request while deployments succeed and fail", { timeout: 60
   expect([...load.bodies.keys()].toSorted()).toEqual(["200 0", "200 1", "200 2", "200 3"]);
 });
 
-test("deploy leaves no files in the temporary folder", async () => {
+test("deploy leaves no files behind in the temporary folder", async () => {
   await write("tidy", "tidy");
   await deployJson("tidy");
   expect((await readdir(shell.home)).filter((name) => name.startsWith("runtimectl-"))).toEqual([]);

@@ -91,7 +91,7 @@ test("deploy adds its record to the manifest and keeps the manifest's comments",
   expect(manifest).toContain('message: "shown"');
 });
 
-test("deploy records the Git commit and whether files had uncommitted changes", async () => {
+test("deploy records the Git commit, and whether the folder has uncommitted changes", async () => {
   await shop("tracked");
   const git = (...words: string[]) =>
     execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], {
@@ -134,7 +134,7 @@ describe("`deploy --if-changed`", () => {
 });
 
 describe("`deploy --dry-run`", () => {
-  test("prints the plan without any change; --exit-code sets the exit code to 10", async () => {
+  test("prints the plan and changes nothing; with --exit-code, exits with 10", async () => {
     await shop("planned");
     await writeTree(shell.home, { "planned/.env": "SECRET=1" });
     const run = await shell.run("deploy planned --dry-run --exit-code --json");
@@ -146,7 +146,7 @@ describe("`deploy --dry-run`", () => {
     succeeded(await shell.run("deploy planned --dry-run --exit-code"));
   });
 
-  test("exits with the error that `deploy` without --dry-run would report", async () => {
+  test("exits with the same error as `deploy` without --dry-run", async () => {
     await shop("planned", { text: "other" });
     await refused("deploy planned --dry-run --exit-code", { status: 7, code: "VERSION_EXISTS" });
     await refused("deploy planned --exit-code", { status: 2, code: "USAGE" });
@@ -171,7 +171,7 @@ describe("`deploy --check`", () => {
     expect((await workerNamed("checked"))?.disabledVersions).toEqual([]);
   });
 
-  test("exits with 11 and restores the previous version with --rollback-on-fail", async () => {
+  test("with --rollback-on-fail, exits with 11 and restores the previous version", async () => {
     await shop("checked", { text: "bad" });
     const run = await shell.run("deploy checked --version 2.0.0 --check /broken --check-timeout 1500ms --rollback-on-fail --json");
     expect(run).toMatchObject({ status: 11, stdout: "" });
@@ -192,7 +192,7 @@ describe("`deploy --check`", () => {
   });
 });
 
-test("`deploy --no-enable` installs a disabled version; the earlier one stays active", async () => {
+test("`deploy --no-enable` installs a disabled version; the active one stays active", async () => {
   await shop("quiet");
   await deployJson("quiet");
   await shop("quiet", { version: "2.0.0" });
@@ -230,7 +230,7 @@ test("`deploy --keep` exits with 9 when the key is not allowed to delete old ver
   expect((await workerNamed("kept"))?.versions).toEqual(["1.5.0", "1.3.0", "1.0.5"]);
 });
 
-test("`deploy --replace` or --keep requires --confirm for a production profile", async () => {
+test("`deploy` on a production profile requires --confirm for --replace and --keep", async () => {
   await shop("replaced");
   await deployJson("replaced");
   await shop("replaced", { text: "second" });
@@ -330,7 +330,7 @@ describe("`deploy` of a plugin folder", () => {
   });
 });
 
-test("deploy prints line and column of errors in a manifest, and uploads nothing", async () => {
+test("deploy prints line and column of each manifest error, and uploads nothing", async () => {
   await writeTree(shell.home, { "wrong/manifest.yaml": "name: wrong\ntimeout: soon\n  \nmemory: lots\n", "wrong/index.js": "" });
   const words = await refused("deploy wrong", { status: 1, code: "INVALID_PACKAGE_METADATA" });
   expect(words).toContain("manifest.yaml:2:10: timeout");

@@ -22,7 +22,7 @@ beforeEach(async ({ task }) => {
   run.forget();
 });
 
-test("`dev` serves a changed file and prints only the URL on stdout", async () => {
+test("`dev` serves a changed file, and prints only the URL on stdout", async () => {
   await run.save("index.js", answering("changed"));
   await run.shows(/reloaded in \d+ ms\n/);
   expect(await run.text()).toBe("changed");
@@ -40,7 +40,7 @@ test("`dev` reloads when files change in a new folder", async () => {
   await expect.poll(() => run.text()).toBe("deeper");
 });
 
-test("`dev` reloads at most twice after 300 changes and serves the last change", async () => {
+test("`dev` reloads at most twice for 300 changes, and then serves the last change", async () => {
   for (let index = 0; index < 300; index += 1) {
     writeFileSync(path.join(run.folder, `file-${index}.txt`), String(index));
     writeFileSync(path.join(run.folder, "index.js"), answering(`storm ${index}`));
@@ -70,7 +70,7 @@ test.each([
   ["a module without a handler", "index.js", "export const x = 1;\n", /must export by default an object with fetch/],
   ["a manifest that is not valid YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml is not valid: .* at line 3, column 1/],
   ["a manifest with an invalid value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
-])("`dev` prints where an error is and serves the last valid code (error: %s)", async (_, file, broken, shown) => {
+])("`dev` prints the error's position and serves the last valid code (error: %s)", async (_, file, broken, shown) => {
   const before = await run.text();
   await run.save(file, broken);
   await run.shows("the previous code stays active");
@@ -78,7 +78,7 @@ test.each([
   expect(await run.text()).toBe(before);
 });
 
-test("`dev` prints one error and no warning when the code does not load", async () => {
+test("`dev` prints one error and no warning when the code cannot be loaded", async () => {
   const broken = await DevRun.forTest({ "manifest.yaml": "name: app\n", "index.js": 'throw new Error("kaput");\n' });
   await broken.shows("no code is served yet");
   expect(broken.stderr.match(/kaput/g)).toHaveLength(1);

@@ -47,7 +47,7 @@ test("`dev --bundle` serves TypeScript with npm packages and prints source posit
   await expect.poll(() => run.text()).toBe("two");
 });
 
-test("`dev` reads secrets from .env and .dev.vars, and waits for a required secret", async () => {
+test("`dev` reads secrets from .env and .dev.vars, and waits for missing secrets", async () => {
   const run = await DevRun.forTest({
     "manifest.yaml": "name: app\nsecrets: [A, B, { name: C, optional: true }]\n",
     ".env": "A=env\nB=env\n",
@@ -62,7 +62,7 @@ test("`dev` reads secrets from .env and .dev.vars, and waits for a required secr
   await expect.poll(() => run.text()).toBe("dev,dev,");
 });
 
-test("`dev` passes variables from .dev.vars and --vars-file without packing the files", async () => {
+test("`dev` reads variables from .dev.vars and --vars-file, and packs neither file", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nenv:\n  A: manifest\n  B: manifest\n  C: manifest\n",
@@ -113,7 +113,7 @@ test.each([
   ["SIGINT", 130, null],
   ["SIGTERM", 143, null],
   ["SIGKILL", null, "SIGKILL"],
-] as const)("`dev` removes its processes and folder after the signal %s, and hides the key", async (name, status, signal) => {
+] as const)("`dev` ends its processes and deletes its folder at signal %s; hides the key", async (name, status, signal) => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default { fetch: () => { for (;;); } };\n" });
   const url = await run.url();
   void fetch(url).catch(() => {});
@@ -194,7 +194,7 @@ test.each([
   expect(run.stdout).toBe("");
 });
 
-test("`dev` exits with 1 for a package without a name while its files change", async () => {
+test("`dev` exits with 1 for a package without a name, even if its files change", async () => {
   const run = await DevRun.forTest({ "manifest.yaml": "env: {}", "index.js": answering("one") });
   const changes = { isOver: false };
   const changing = (async () => {

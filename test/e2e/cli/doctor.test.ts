@@ -112,7 +112,7 @@ test("doctor reports an unreachable daemon and an unknown host name with a hint"
   expect((await examine("--url http://nowhere.invalid")).of("dns")).toMatchObject({ status: "fail" });
 });
 
-test("doctor reports a wrong server, a rejected key, and different versions or clocks", async () => {
+test("doctor reports a wrong server, a rejected key, another version, another clock", async () => {
   const stranger = await serve(createServer((_request, response) => response.end("<html>")));
   expect((await examine(`--url http://127.0.0.1:${stranger}`)).of("discovery")).toMatchObject({ status: "fail" });
   const refusal = '{"error":{"code":"CSRF_ORIGIN_MISMATCH","message":"The Origin header names another host."}}';
@@ -132,7 +132,7 @@ test("doctor reports a wrong server, a rejected key, and different versions or c
   expect(of("key")).toMatchObject({ status: "fail", hint: "unset RUNTIMECTL_KEY, or set it to a key of this daemon" });
 });
 
-test("doctor sends the key only to a verified daemon and only in GET requests", async () => {
+test("doctor sends the key only in GET requests and only to a verified daemon", async () => {
   const seen: unknown[] = [];
   const port = await serve(
     createServer(
@@ -172,7 +172,7 @@ test("doctor checks DNS and certificate of each host that was added to a worker"
   expect(of("host:shop.localhost")).toMatchObject({ status: "ok" });
 });
 
-test("doctor warns about CLI files that other users can read or change", async () => {
+test("doctor warns about configuration files that other users can read or change", async () => {
   const folder = path.join(shell.home, ".config/runtimectl");
   await chmod(path.join(folder, "config.yaml"), 0o666);
   await chmod(path.join(shell.home, "root.key"), 0o644);
@@ -212,7 +212,7 @@ test("doctor --bundle writes a report without secrets and never overwrites a fil
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": before });
 });
 
-test("doctor warns about missing daemon settings when a key with limited scope exists", async () => {
+test("doctor warns about missing daemon settings when a key is limited to a namespace", async () => {
   expect((await examine()).of("panel-origin")).toBeUndefined();
   await shell.run("keys create --role editor --namespace @team");
 

@@ -52,7 +52,7 @@ test("runtimectl files uploads, lists, downloads, moves and deletes files of a w
   expect(await names()).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("runtimectl files prints reason and log command when a change breaks the worker", async () => {
+test("runtimectl files prints reason and log command after a change breaks the worker", async () => {
   const code = "workers/code/1.0.0";
   const archive = await packFiles({
     "manifest.yaml": manifestOf("code", "1.0.0"),
@@ -70,7 +70,7 @@ test("runtimectl files prints reason and log command when a change breaks the wo
   expect(succeeded(await shell.run(`files rm ${code}/index.js --yes`)).stderr).toContain("warning: code@1.0.0 responds with 50");
 });
 
-test("runtimectl files warns when the plugin cannot load after a change of its files", async () => {
+test("runtimectl files warns when a plugin cannot be loaded after a file change", async () => {
   const archive = await packFiles({
     "manifest.yaml": manifestOf("guard", "1.0.0"),
     "plugin.js": "export default { onRequest: () => {} };",
@@ -82,7 +82,7 @@ test("runtimectl files warns when the plugin cannot load after a change of its f
   expect(put.stderr).toContain("warning: guard is changed, but failed to load: ");
 });
 
-test("runtimectl files changes no file on daemon or client when a command fails", async () => {
+test("a failed `runtimectl files` changes no file of the daemon or the client", async () => {
   expect(await shell.run(`files rm ${unit}/index.html`)).toMatchObject({ status: 2 });
   expect(await shell.run(`files put index.html workers`)).toMatchObject({ status: 5 });
   expect(await shell.run(`files get ${unit}/nothing.txt`)).toMatchObject({ status: 6 });

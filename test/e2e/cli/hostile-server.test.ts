@@ -118,7 +118,7 @@ const answers: Answers = {
   "DELETE /api/keys/7": { success: true },
 };
 
-describe("runtimectl with control characters in the server's data", () => {
+describe("runtimectl with a server that sends control characters", () => {
   test.each([
     "workers show app",
     "workers open app",
@@ -147,7 +147,7 @@ describe("runtimectl with control characters in the server's data", () => {
   });
 });
 
-test("`keys revoke` asks the user to type the key name with control codes escaped", async () => {
+test("`keys revoke` asks for the key name with its control codes escaped", async () => {
   const seen: string[] = [];
   const url = await serve(answers, seen);
   let shown = "";
@@ -169,7 +169,7 @@ test("`keys revoke` asks the user to type the key name with control codes escape
   for (const obeyed of ["\u001b]", "\u009b", "\u202e", "\u2028"]) expect(run.stdout).not.toContain(obeyed);
 });
 
-test("`workers rollback` exits with 12 when both the check and the undo fail", async () => {
+test("`workers rollback` exits with 12 when its check and its undo both fail", async () => {
   const seen: string[] = [];
   const url = await serve(
     {
@@ -190,7 +190,7 @@ test("`workers rollback` exits with 12 when both the check and the undo fail", a
   expect(seen).toEqual(["POST /api/workers/_/app/1.0.0/enable", "POST /api/workers/_/app/1.0.0/disable"]);
 });
 
-test("`workers rollback` reverts its changes when it cannot disable a newer version", async () => {
+test("`workers rollback` undoes its changes when it cannot disable a newer version", async () => {
   const seen: string[] = [];
   const url = await serve(
     {

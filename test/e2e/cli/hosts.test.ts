@@ -24,7 +24,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("runtimectl hosts adds, lists and removes a host, and prints undo commands", async () => {
+test("runtimectl hosts adds, lists and removes a host, and prints the undo commands", async () => {
   const added = await shell.run("hosts add Shop.Test. shop --version ^1");
   expect(added).toMatchObject({ status: 0 });
   expect(added.stderr).toContain("shop.test leads to shop@^1");
@@ -43,7 +43,7 @@ test("runtimectl hosts adds, lists and removes a host, and prints undo commands"
   expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
 });
 
-test("runtimectl hosts add prints the order of its arguments for an unknown worker", async () => {
+test("runtimectl hosts add explains its argument order when the worker is unknown", async () => {
   const swapped = await shell.run("hosts add shop www.example.org");
   expect(swapped).toMatchObject({ status: 0 });
   expect(swapped.stderr).toContain("warning: no worker named www.example.org is installed; the order is: runtimectl hosts add HOST WORKER");
@@ -57,7 +57,7 @@ test("runtimectl hosts prints the error for a reserved host or an unknown host",
   expect((await shell.run("hosts remove nobody.test --yes")).stderr).toContain("no worker has the host name nobody.test");
 });
 
-test("runtimectl hosts check tests DNS, port and HTTP response of a host", async () => {
+test("runtimectl hosts check tests DNS, connection and HTTP response of a host", async () => {
   const { port } = new URL(daemon.url);
   const good = await shell.run(`hosts check shop.localhost:${port} --http`);
   expect(good, good.stdout + good.stderr).toMatchObject({ status: 0 });
@@ -76,7 +76,7 @@ describe("runtimectl `validate`, `deploy` and `workers show`", () => {
     expect(JSON.parse(version.stdout)).toEqual({ automaticHost: "v1-0-0---shop.localhost", automaticHostReason: null });
   });
 
-  test("print requested hosts, and the reason why a worker has no automatic host", async () => {
+  test("print requested host names, or why a worker has no automatic host name", async () => {
     await shell.run("hosts add granted.test my.site");
     const reason = '"my.site" is not valid in a host name: use a-z, 0-9 and single hyphens between them';
     const validated = await shell.run("validate my.site --json");

@@ -35,7 +35,7 @@ describe("a stored API key of runtimectl", () => {
   });
 
   test.each(["//evil.example/api", "http://evil.example/api", "/../api", "/api?x=", "api", ""])(
-    "is not sent when the discovery document contains the invalid API path %j",
+    "is not sent to a daemon whose discovery document has the API path %j",
     async (api) => {
       const seen: unknown[] = [];
       const url = await standIn((request, response) => {
@@ -53,7 +53,7 @@ describe("a stored API key of runtimectl", () => {
     expect(message).toContain(`is for ${daemon.url} and is not sent to ${url}`);
   });
 
-  test("is not sent in the request that discovers the new API path", async () => {
+  test("is not sent in the request that discovers a changed API path", async () => {
     const seen: unknown[] = [];
     let base = "/first";
     const url = await standIn((request, response) => {

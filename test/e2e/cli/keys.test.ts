@@ -56,7 +56,7 @@ describe("runtimectl keys create --preset", () => {
     expect((await shell.run("plugins list", { env })).status).toBe(5);
   });
 
-  test("prompts for the namespace in a terminal (preset ci)", async () => {
+  test("asks for the namespace in a terminal (preset ci)", async () => {
     let shown = "";
     let isAnswered = false;
     const run = await shell.runInTerminal("keys create --preset ci --name asked", {
@@ -108,7 +108,7 @@ test("runtimectl keys `list` and `show` print expiry, last use and which key is 
 });
 
 describe("runtimectl keys rotate", () => {
-  test("keeps the old key valid for --overlap and writes the new key to a private file", async () => {
+  test("keeps the old key valid for --overlap, and stores the new key in a private file", async () => {
     const old = await make("--preset ci --namespace @team --name pipeline");
 
     const run = succeeded(await shell.run(`keys rotate ${old.id} --overlap 2h --out rotated.key`));
@@ -138,7 +138,7 @@ describe("runtimectl keys rotate", () => {
     expect(await readFile(path.join(shell.home, "taken.key"), "utf8")).toBe("precious");
   });
 
-  test("leaves no key file when the rotation fails", async () => {
+  test("leaves no key file behind when the rotation fails", async () => {
     expect((await shell.run("keys rotate 4711 --out never.key")).status).toBe(6);
 
     await expect(stat(path.join(shell.home, "never.key"))).rejects.toMatchObject({ code: "ENOENT" });
@@ -168,7 +168,7 @@ describe("runtimectl keys rotate", () => {
 });
 
 describe("runtimectl keys create without --expires", () => {
-  test("creates a key whose expiry is not later than the expiry of the creating key", async () => {
+  test("creates a key that expires no later than the key that creates it", async () => {
     const own = await make("--role admin --expires 30d");
 
     const made = documentOf(await shell.run("keys create --role viewer --json", { env: { RUNTIMECTL_KEY: own.key } }));
@@ -179,7 +179,7 @@ describe("runtimectl keys create without --expires", () => {
 });
 
 describe("runtimectl keys revoke with several keys", () => {
-  test("revokes each key once when an ID is repeated", async () => {
+  test("revokes each key once when the user repeats an ID", async () => {
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
 
     const run = succeeded(await shell.run(`keys rm ${one.id} ${two.id} ${one.id} --yes --json`));
@@ -193,7 +193,7 @@ describe("runtimectl keys revoke with several keys", () => {
     expect([await works(one.key), await works(two.key)]).toEqual([false, false]);
   });
 
-  test("revokes all other given keys when the daemon rejects one of the keys", async () => {
+  test("revokes the other keys when the daemon rejects one of the keys", async () => {
     const own = await make("--role admin --name own");
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
     const env = { RUNTIMECTL_KEY: own.key };
@@ -208,7 +208,7 @@ describe("runtimectl keys revoke with several keys", () => {
     expect([await works(one.key), await works(own.key), await works(two.key)]).toEqual([false, true, false]);
   });
 
-  test("revokes keys only after the user types the number of keys", async () => {
+  test("revokes the keys only after the user types their number", async () => {
     const [one, two] = [await make("--role viewer"), await make("--role viewer")];
     const type = (answer: string) => {
       let shown = "";

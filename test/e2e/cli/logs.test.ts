@@ -45,7 +45,7 @@ describe("runtimectl `workers logs`", () => {
     expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
   });
 
-  test("prints request entries, filters by status or request ID, accepts several workers", async () => {
+  test("prints requests, filters by status or request ID, and accepts several workers", async () => {
     await say("hello");
     const failed = await fetch(`${daemon.url}/talker/nothing?key=hidden`);
     const found = await read("--status", "5xx");
@@ -94,7 +94,7 @@ describe("runtimectl `workers logs -f`", () => {
     expect(shown.stderr).toBe("");
   });
 
-  test("prints each entry as one line of JSON with --json, and stops with a closed pipe", async () => {
+  test("with --json, prints each entry as a line of JSON and stops when the pipe closes", async () => {
     const { child, shown, ended } = follow("talker", "--json", "--grep", "document");
     await say("document 1");
     await expect.poll(() => shown.stdout, patient).toContain("\n");

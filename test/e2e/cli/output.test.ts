@@ -33,13 +33,13 @@ const narrow = async (columns: string) =>
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\tidle\r?\n$/;
 
 describe("the output format of lists in runtimectl", () => {
-  test("is tab-separated in a terminal with --plain, and has column names with --header", async () => {
+  test("is tab-separated in a terminal with --plain, and names columns with --header", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\tHEALTH\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
 
-  test("follows RUNTIMECTL_OUTPUT unless a flag specifies another format", async () => {
+  test("is the format in RUNTIMECTL_OUTPUT unless a flag selects another format", async () => {
     expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
     expect((await withOutput("json", "workers list --plain")).stdout).toMatch(plainRow);
     expect((await withOutput("table", "workers list")).stdout).toMatch(
@@ -51,7 +51,7 @@ describe("the output format of lists in runtimectl", () => {
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("is JSON for errors with RUNTIMECTL_OUTPUT=json, and commands do not prompt", async () => {
+  test("is JSON for errors with RUNTIMECTL_OUTPUT=json, which also disables prompts", async () => {
     const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
@@ -76,7 +76,7 @@ describe("the runtimectl flag --json=FIELDS", () => {
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("is rejected with --plain and for commands that print a raw document", async () => {
+  test("is rejected with --plain, and for commands that print raw output", async () => {
     expect((await shell.run("workers list --plain --json")).status).toBe(2);
     expect((await shell.run("api GET workers --json=name")).status).toBe(2);
   });
@@ -104,7 +104,7 @@ describe("the file in RUNTIMECTL_OUTPUT_FILE", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test("prevents the command when runtimectl cannot write the file", async () => {
+  test("stops the command before its first request when the file is not writable", async () => {
     const run = await shell.run("workers delete app --yes", { env: { RUNTIMECTL_OUTPUT_FILE: "nowhere/results" } });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -139,7 +139,7 @@ describe("messages of runtimectl on stderr", () => {
     expect((await shell.run("wrokers", { env: { NO_COLOR: "" } })).stderr).not.toContain("\u001b");
   });
 
-  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("name the missing flag when prompts are disabled (by %s)", async (how) => {
+  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("name the missing flag when a prompt is impossible (cause: %s)", async (how) => {
     const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
     const run = await shell.run(`workers delete app ${how.startsWith("-") ? how : ""}`, { env, isTerminal: true });
     expect(run.status).toBe(2);
@@ -169,7 +169,7 @@ Socket.prototype.write = function (chunk, ...rest) {
 });
 
 describe("runtimectl status --watch", () => {
-  test("prints a line when the daemon stops and when the daemon is ready again", async () => {
+  test("prints one line when the daemon stops and one when it is ready again", async () => {
     const own = await startDaemon();
     const seen: { ready: boolean; workers?: number | null }[] = [];
     let again: Promise<TestDaemon> | undefined;

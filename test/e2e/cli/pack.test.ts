@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => shell?.close());
 
-test("pack writes equal archives when only times, modes or the folder's path differ", async () => {
+test("pack writes equal archives if only times, modes or the folder's path differ", async () => {
   const first = await shell.run("pack app");
   expect(first.status, first.stderr).toBe(0);
   expect(first.stdout).toMatch(/^[0-9a-f]{64} {2}app-1\.0\.0\.tgz\n$/);

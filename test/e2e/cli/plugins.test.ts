@@ -32,7 +32,7 @@ const rowOf = async (name: string) => {
   return stdout.split("\n").find((line) => line.startsWith(`${name}\t`));
 };
 
-test("runtimectl plugins can upload, disable, enable, reload and delete a plugin", async () => {
+test("runtimectl plugins uploads, disables, enables, reloads and deletes a plugin", async () => {
   const dryRun = succeeded(await shell.run("plugins upload guard --dry-run"));
   expect(
     dryRun.stdout.split("\n").map((line) =>
@@ -116,7 +116,7 @@ test("runtimectl plugins enable exits with 1 when the plugin fails to load", asy
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+$/m);
 });
 
-test("`plugins reload` exits with 1 when a plugin fails, and lists disabled plugins", async () => {
+test("`plugins reload` exits with 1 when a plugin fails, and also lists disabled ones", async () => {
   await writeTree(path.join(daemon.directory, "plugins"), {
     "bad/manifest.yaml": "name: bad\nbase: /api\n",
     "off/manifest.yaml": "name: off\nenabled: false\n",
@@ -133,7 +133,7 @@ test("`plugins reload` exits with 1 when a plugin fails, and lists disabled plug
   succeeded(await shell.run("plugins reload"));
 });
 
-test("`plugins delete` of an override prints how to disable the built-in plugin", async () => {
+test("`plugins delete` of a built-in plugin deletes its override, or else is rejected", async () => {
   succeeded(await shell.run("plugins upload settings"));
 
   const removed = succeeded(await shell.run("plugins delete plugin-gateway --yes"));
@@ -147,7 +147,7 @@ test("`plugins delete` of an override prints how to disable the built-in plugin"
   );
 });
 
-test("`plugins list` prints a hint without plugins; `delete` asks for confirmation", async () => {
+test("`plugins list` prints a hint if no plugin exists; `delete` asks the user first", async () => {
   const listed = await shell.run("plugins loaded", { isTerminal: true });
   expect(listed.stderr).toContain("to see why: runtimectl plugins list");
   succeeded(await shell.run("plugins upload settings"));

@@ -29,7 +29,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("profile add reports whether it added or changed the profile", async () => {
+test("`profile add` prints whether it added or changed the profile", async () => {
   const added = await shell.run("profile add twice --url http://127.0.0.1:1");
   expect(added.stderr).toContain("added profile twice in ");
   const changed = await shell.run("profile add twice --url http://127.0.0.1:2");
@@ -38,7 +38,7 @@ test("profile add reports whether it added or changed the profile", async () => 
   await shell.run("profile rm twice --yes");
 });
 
-test("a rejected command prints the sign-in command with its own profile", async () => {
+test("a rejected command prints the sign-in command for its own profile", async () => {
   await shell.run(`profile add ada --url ${daemon.url}`);
   expect((await shell.run("status -p ada")).stdout).toContain("no; to sign in: runtimectl auth login -p ada\n");
   expect((await shell.run("workers list -p ada")).stderr).toContain("hint: runtimectl auth login -p ada, or set RUNTIMECTL_KEY_FILE");
@@ -63,7 +63,7 @@ test("`profile set` changes only the settings that its flags specify", async () 
   expect((await shell.run("profile show")).stdout).toContain("default (current)");
 });
 
-test("`profile set` changes nothing for an unknown profile or an invalid setting", async () => {
+test("`profile set` changes nothing for an unknown profile or invalid setting", async () => {
   const before = await readFile(configFile(), "utf8");
   expect((await shell.run("profile set default")).status).toBe(2);
   expect((await shell.run("profile set nobody --readonly")).status).toBe(6);

@@ -75,13 +75,13 @@ test("runtimectl sends requests, uploads and streams over TLS through HTTPS_PROX
 test.each([
   ["a host in NO_PROXY", { NO_PROXY: "example.org, 127.0.0.1" }],
   ["every host with NO_PROXY=*", { no_proxy: "*" }],
-])("runtimectl bypasses the proxy when NO_PROXY matches (%s)", async (_name, env) => {
+])("runtimectl connects without the proxy when NO_PROXY matches (%s)", async (_name, env) => {
   const list = await through("workers list", env);
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
 });
 
-test("runtimectl bypasses the proxy when the daemon's URL starts with http:", async () => {
+test("runtimectl connects without the proxy when the daemon's URL starts with http:", async () => {
   const list = await shell.run(`workers list --url ${daemon.url} --key-file root.key`, { env: { HTTPS_PROXY: proxy.url } });
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
@@ -103,7 +103,7 @@ test("runtimectl rejects an untrusted daemon certificate behind a proxy", async 
   expect(proxy.targets).not.toEqual([]);
 });
 
-test("runtimectl prints a separate error for each kind of proxy failure", async () => {
+test("runtimectl prints a different error for each kind of proxy failure", async () => {
   const refusing = await startForwardProxy(407);
   const words = `workers list --url ${origin} --key-file root.key`;
   const cases = [

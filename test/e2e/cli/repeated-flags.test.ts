@@ -30,7 +30,7 @@ afterAll(async () => {
 const statusOf = async (index: number, version: string) => (await fetch(`${daemons[index]?.url}/app@${version}/`)).status;
 const statusesOfApp = () => Promise.all(daemons.map(async ({ url }) => (await fetch(`${url}/app/`)).status));
 
-test("deploy -p prints an undo command with the same profile flag", async () => {
+test("`deploy -p` prints an undo command with the same profile", async () => {
   await writeTree(shell.home, { "app/manifest.yaml": "name: app\nversion: 2.0.0\n" });
   const deployed = await shell.run("-p prod deploy app");
   const [, line = ""] = /^Undo: runtimectl (.+)$/m.exec(deployed.stderr) ?? [];
@@ -42,7 +42,7 @@ test("deploy -p prints an undo command with the same profile flag", async () => 
   expect(await statusesOfApp()).toEqual([200, 200]);
 });
 
-test("`deploy --json` and error hints print commands with the user's connection flags", async () => {
+test("commands in --json output and hints contain the user's connection flags", async () => {
   await writeTree(shell.home, { "app/manifest.yaml": "name: app\nversion: 3.0.0\n" });
   const { stdout } = await shell.run(`--url ${daemons[1]?.url} --key-file root.key deploy app --json`);
   expect(JSON.parse(stdout)).toMatchObject({ undo: `runtimectl --url ${daemons[1]?.url} --key-file root.key workers disable app@3.0.0` });

@@ -51,7 +51,7 @@ describe("runtimectl secrets set", () => {
     expect(await read()).toMatchObject({ TLS_KEY: "-----BEGIN-----\nabc\n-----END-----", PIPED: "from a pipe" });
   });
 
-  test("sets a secret of a namespace, and with --stage for the next deployment only", async () => {
+  test("sets a secret of a namespace; with --stage, only the next deployment uses it", async () => {
     succeeded(await shell.run("secrets set @team SHARED", { input: "for all" }));
     const staged = succeeded(await shell.run("secrets set @team/shop PIPED --stage", { input: "of the next" }));
     expect(staged.stderr).toContain("staged PIPED of @team/shop; deploy the worker to apply it");
@@ -84,7 +84,7 @@ describe("runtimectl secrets set", () => {
 });
 
 describe("runtimectl `secrets import`", () => {
-  test("sets all variables of a .env file, or none when a line is invalid", async () => {
+  test("sets all variables of a .env file, or no variable when a line is invalid", async () => {
     await writeTree(shell.home, {
       ".env": "# comment\nexport ONE=1\nTWO=\"two words\" # comment\nTHREE='$5'\n",
       "bad.env": "FOUR=4\nEMPTY=\n",
@@ -104,7 +104,7 @@ describe("runtimectl `secrets import`", () => {
 });
 
 describe("runtimectl `secrets list` and `secrets remove`", () => {
-  test("mark missing secrets, and require --force to remove a required secret", async () => {
+  test("mark missing secrets; removing a required secret needs --force", async () => {
     await writeTree(shell.home, { "needs/manifest.yaml": 'name: "@team/needs"\nsecrets: [NEEDED]\n', "needs/index.js": app });
     const missing = await shell.run("workers upload needs");
     expect(missing).toMatchObject({ status: 7 });

@@ -58,7 +58,7 @@ test("auth login prompts for the key again when the daemon rejects the key", asy
   expect(run.stdout).not.toContain("✔");
 });
 
-test("`workers list` prints a table with column names, or a hint without workers", async () => {
+test("`workers list` prints a table with column names, or a hint if no worker exists", async () => {
   expect((await shell.runInTerminal("workers list")).stdout).toContain("no workers; to deploy a folder: runtimectl deploy");
   const upload = await shell.runInTerminal("workers upload app");
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
@@ -98,7 +98,7 @@ test("`workers upload` shows a progress bar only in a terminal", async () => {
   expect((await shell.run("workers delete heavy --yes")).status).toBe(0);
 });
 
-test("workers delete requires the user to type the name of the worker", async () => {
+test("`workers delete` requires the user to type the name of the worker", async () => {
   const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
   expect(declined.status).toBe(3);
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -129,7 +129,7 @@ test("runtimectl prints no escape codes with NO_COLOR, --no-color or TERM=dumb",
   expect((await shell.runInTerminal("wrokers", { env: { NO_COLOR: "" } })).stdout).toContain("\u001b[31merror:");
 });
 
-test("runtimectl exits with 0 and no error when the reader of its output exits", async () => {
+test("runtimectl exits with 0 and no error when the program that reads it exits", async () => {
   const run = await shell.runProgram("workers upload --help", {
     started: (child) => {
       child.stdin?.end();

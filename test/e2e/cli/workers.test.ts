@@ -85,7 +85,7 @@ describe("runtimectl `workers show`", () => {
 });
 
 describe("runtimectl `workers enable` and `workers disable`", () => {
-  test.each(["enable", "disable"])("list the installed versions when the requested version is missing (command: %s)", async (verb) => {
+  test.each(["enable", "disable"])("list the installed versions when the given version is missing (command: %s)", async (verb) => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     const run = await shell.run(`workers ${verb} @team/app`);
     expect(run.status).toBe(2);
@@ -108,7 +108,7 @@ describe("runtimectl `workers enable` and `workers disable`", () => {
 });
 
 describe("runtimectl `workers rollback`", () => {
-  test("checks the previous version, activates it and prints the undo command", async () => {
+  test("checks the previous version, activates it, and prints the undo command", async () => {
     expect(await answer()).toBe("1.2.0");
 
     const run = succeeded(await shell.run("rollback @team/app --verbose"));
@@ -126,7 +126,7 @@ describe("runtimectl `workers rollback`", () => {
     expect(await answer()).toBe("1.2.0");
   });
 
-  test("enables the version that --to names and disables all newer versions", async () => {
+  test("with --to, enables the named version and disables all newer versions", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
 
     const run = succeeded(await shell.run("workers rollback @team/app --to 1.0.0 --check /health=202 --json"));
@@ -142,7 +142,7 @@ describe("runtimectl `workers rollback`", () => {
     expect(errorOf(await shell.run("rollback @team/app --to 1.0.0 --json"))).toMatchObject({ code: "ANSWERS_ALREADY", exitCode: 7 });
   });
 
-  test("accepts a redirect as the response to a check and does not follow the redirect", async () => {
+  test("accepts a redirect as a successful check, and does not follow the redirect", async () => {
     const run = succeeded(await shell.run("workers rollback @team/app --check /moved --json"));
 
     expect(JSON.parse(run.stdout)).toMatchObject({ to: "1.1.0", check: { status: 302 } });
@@ -182,7 +182,7 @@ describe("runtimectl `workers rollback`", () => {
     expect(await installed()).toEqual(before);
   });
 
-  test("changes nothing when the key has only read permissions", async () => {
+  test("changes nothing when the key can only read", async () => {
     const env = { RUNTIMECTL_KEY: succeeded(await shell.run("keys create --preset viewer")).stdout.trim() };
     const before = await installed();
 
@@ -215,7 +215,7 @@ describe("runtimectl `workers open`", () => {
     await expect.poll(opened).toBe(`${daemon.url}/@team/app/\n`);
   });
 
-  test("prints the URL but opens no browser with --print, in a pipe, in CI or headless", async () => {
+  test("only prints the URL with --print, in a pipe, in CI or without a display", async () => {
     const env = await desktop();
 
     expect(succeeded(await shell.run("workers open @team/app@1.0.0", { env })).stdout).toBe(`${daemon.url}/@team/app@1.0.0/\n`);

@@ -78,7 +78,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
     expect(await records.transact([{ kind: "host", key: "a", value: "3", ifRevision: 0 }])).toHaveLength(1);
   });
 
-  test("accepts one of 20 concurrent writes that have the same condition", async () => {
+  test("accepts only one of 20 concurrent writes with the same condition", async () => {
     const records = await open();
 
     const results = await Promise.all(
@@ -89,7 +89,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
   });
 });
 
-test("a local store keeps records after a restart, and reports a deleted file", async () => {
+test("a local store keeps its records at a restart, and reports its deleted file", async () => {
   const { store, directory } = await openLocal();
   const stored = await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
   store.close();
@@ -117,7 +117,7 @@ describe("the record stores of several daemons with one primary", () => {
     await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
   });
 
-  test("call their listeners with exactly the records that changed", async () => {
+  test("call their listeners with exactly those records that changed", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);

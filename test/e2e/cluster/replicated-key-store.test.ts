@@ -24,7 +24,7 @@ test("two key stores that open an empty primary simultaneously share all keys", 
   }
 });
 
-test("a new key is visible immediately in its own key store, and later in the others", async () => {
+test("a new key is visible in its own key store at once, and in the others later", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);

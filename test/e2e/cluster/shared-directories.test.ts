@@ -98,7 +98,7 @@ describe("a daemon that shares its worker directories with another daemon", () =
     );
   });
 
-  test("lists changes by the other daemon in the next API call", async () => {
+  test("lists changes that the other daemon made before the API call", async () => {
     const params = { scope: "_", name: "told", version: "1.0.0" };
     for (let round = 0; round < 5; round += 1) {
       await install(a, "told", appThatSays("told"));
@@ -110,7 +110,7 @@ describe("a daemon that shares its worker directories with another daemon", () =
     }
   });
 
-  test("serves a file of a nested folder after the other daemon changes it", async () => {
+  test("serves a file in a subfolder after the other daemon changes the file", async () => {
     await install(a, "edited", {
       "index.js": `export { default } from "./lib/deep/app.js";`,
       "lib/deep/app.js": appThatSays("before")["index.js"],
@@ -182,7 +182,7 @@ test("a daemon emits events without a principal for changes by another daemon", 
   await following;
 });
 
-test("two daemons keep one complete version after concurrent uploads of that version", { timeout: 120_000 }, async () => {
+test("two daemons keep one complete version after concurrent uploads of it", { timeout: 120_000 }, async () => {
   const files = 30;
   const contents = (mark: string) => Object.fromEntries(Array.from({ length: files }, (_, index) => [`file-${index}.txt`, mark]));
   for (let round = 0; round < 5; round += 1) {
@@ -197,7 +197,7 @@ test("two daemons keep one complete version after concurrent uploads of that ver
   }
 });
 
-test("a daemon rejects a change after 10 s while another daemon locks the directory", { timeout: 60_000 }, async () => {
+test("a daemon rejects a change after 10 s when another daemon locks the directory", { timeout: 60_000 }, async () => {
   await install(a, "held", appThatSays("before"));
   const folder = path.join(instances.workers, "held");
   // The isolate links its files, which the digest counts.

@@ -42,7 +42,7 @@ async function takes(daemon: TestDaemon, key: string): Promise<boolean> {
   return status === 200;
 }
 
-test("a key that one daemon creates is valid on other daemons with the same primary", async () => {
+test("a key that one daemon creates is valid on all daemons of the primary", async () => {
   const [a, b, c] = clients as [Client, Client, Client];
   const { data } = await create(a, "made on A");
 
@@ -52,7 +52,7 @@ test("a key that one daemon creates is valid on other daemons with the same prim
   for (const client of [a, b, c]) expect((await client.keys.list()).keys.map(({ lastUsedAt: _used, ...key }) => key)).toContainEqual(shown);
 });
 
-test(`every daemon of one primary rejects a revoked key in ${rounds} rounds`, async () => {
+test(`all daemons of one primary reject a revoked key in each of ${rounds} rounds`, async () => {
   const [a, b, c] = daemons as [TestDaemon, TestDaemon, TestDaemon];
   const [clientOfA] = clients as [Client];
   const tookMs: number[] = [];

@@ -28,7 +28,7 @@ async function flood(daemon: TestDaemon): Promise<void> {
   for (let turn = 0; turn < floods; turn += 1) expect(await textOf(`${daemon.url}/loud/flood`)).toBe("flooded");
 }
 
-test("the daemon continues when no process reads its log, and logs the lost line count", async () => {
+test("the daemon serves without a log reader, and later logs the number of lost lines", async () => {
   const daemon = await startLoud();
   daemon.process.stdout?.pause();
   await flood(daemon);

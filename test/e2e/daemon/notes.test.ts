@@ -26,7 +26,7 @@ describe("the service manager of a daemon", () => {
     expect(manager.notes[1]).toBe("STOPPING=1\nSTATUS=finishing what is in flight");
   });
 
-  test("is optional: if its socket is missing, the daemon logs a warning and continues", async () => {
+  test("is optional: without its socket, the daemon logs a warning and continues", async () => {
     const directory = await temporaryDirectory();
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: path.join(directory, "nobody") } });
     onTestFinished(daemon.dispose);
@@ -55,7 +55,7 @@ describe("the service manager of a daemon", () => {
     await expect.poll(() => manager.withLine("WATCHDOG=1").length).toBeGreaterThan(fed);
   });
 
-  test("receives watchdog notifications again after the daemon replaces killed isolates", async () => {
+  test("receives watchdog notifications again after killed isolates were replaced", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });

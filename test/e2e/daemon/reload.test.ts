@@ -34,7 +34,7 @@ async function hangUp(daemon: TestDaemon): Promise<void> {
 }
 
 describe("a daemon that receives SIGHUP", () => {
-  test("reloads all plugins and notifies the service manager at the start and the end", async () => {
+  test("reloads all plugins, and notifies the service manager at start and end", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startWithKeyFile({ NOTIFY_SOCKET: address });
@@ -55,7 +55,7 @@ describe("a daemon that receives SIGHUP", () => {
     expect(clock).toBeLessThan(process.hrtime.bigint() / 1000n);
   });
 
-  test("reads a new root key from the key file and rejects the previous key", async () => {
+  test("reads the new root key from the key file, and rejects the previous key", async () => {
     const daemon = await startWithKeyFile();
     expect(await isAccepted(daemon, "the first key")).toBe(true);
     await writeFile(daemon.keyFile, "the second key\n");
@@ -72,7 +72,7 @@ describe("a daemon that receives SIGHUP", () => {
   test.each([
     ["is empty", "\n", "is empty"],
     ["contains an invalid key", "schlüssel\n", "could not be read"],
-  ])("keeps the root key and logs why the key file is invalid (the file %s)", async (_case, text, words) => {
+  ])("keeps the root key, and logs why the key file is invalid (the file %s)", async (_case, text, words) => {
     const daemon = await startWithKeyFile();
     await writeFile(daemon.keyFile, text);
 

@@ -95,7 +95,7 @@ describe("a stopping daemon", () => {
     expect(daemon.output()).not.toContain('"level":50');
   });
 
-  test("closes idle connections, rejects new connections and is reported as not ready", async () => {
+  test("closes idle connections, rejects new connections and reports not ready", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const idle = await openConnection(daemon.url);
@@ -160,21 +160,18 @@ describe("a stopping daemon", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)(
-    "logs the shutdown once and exits with 0 when it receives the signal %s twice",
-    async (signal) => {
-      const daemon = await startDaemon();
-      onTestFinished(daemon.dispose);
-      const exited = once(daemon.process, "exit");
+  test.each(["SIGTERM", "SIGINT"] as const)("logs its shutdown once and exits with 0 after two %s signals", async (signal) => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const exited = once(daemon.process, "exit");
 
-      daemon.process.kill(signal);
-      daemon.process.kill(signal);
+    daemon.process.kill(signal);
+    daemon.process.kill(signal);
 
-      expect(await exited).toEqual([0, null]);
-      expect(daemon.output().match(/"stopping"/g)).toHaveLength(1);
-      expect(daemon.output()).toContain('"stopped"');
-    },
-  );
+    expect(await exited).toEqual([0, null]);
+    expect(daemon.output().match(/"stopping"/g)).toHaveLength(1);
+    expect(daemon.output()).toContain('"stopped"');
+  });
 });
 
 test("a daemon whose port is in use exits with 1 and prints one line on stderr", async () => {

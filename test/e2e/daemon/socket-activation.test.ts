@@ -95,7 +95,7 @@ describe("the listening sockets that systemd passes to a daemon", () => {
     expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
   });
 
-  test("hold requests that arrive before the daemon is ready", async () => {
+  test("queue requests that arrive before the daemon is ready", async () => {
     const directory = await temporaryDirectory();
     const socket = handedOver();
     const early = fetch(`${socket.url}/api/health/ready`);
@@ -126,7 +126,7 @@ describe("the listening sockets that systemd passes to a daemon", () => {
     await expect.poll(() => daemon.process.exitCode).toBe(0);
   });
 
-  test("are not inherited by isolates and plugins, which also lack systemd's variables", async () => {
+  test("are not inherited by isolates and plugins, nor are systemd's variables", async () => {
     const directory = await temporaryDirectory();
     await writeTree(path.join(directory, "plugins"), {
       "spy/manifest.yaml": "name: spy\nversion: 1.0.0\nbase: /spy\n",

@@ -8,7 +8,7 @@ import { runProgram } from "../../support/run-program.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("one process can lock a state directory, and the next after the first releases it", async () => {
+test("a state directory can be locked only once, and again after its release", async () => {
   const directory = await temporaryDirectory();
   const lock = new StateLock(directory);
 
@@ -55,7 +55,7 @@ test("a daemon creates a state directory that only the owner can access", async 
   expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
 });
 
-test("one of three daemons that start with the same state directory serves", async () => {
+test("only one of three daemons with the same state directory starts", async () => {
   const directory = await temporaryDirectory();
   const starts = await Promise.allSettled(Array.from({ length: 3 }, () => startDaemon({ directory })));
   for (const start of starts) if (start.status === "fulfilled") onTestFinished(start.value.kill);

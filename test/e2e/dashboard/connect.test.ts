@@ -57,7 +57,7 @@ test("ends the session and asks for an API key when the daemon rejects the store
   await window.waitFor("[8 Connect]");
 });
 
-test("shows that the daemon is unreachable, and the time until the next attempt", async () => {
+test("shows that the daemon is unreachable, and when the next attempt starts", async () => {
   const window = await openTui(shell, "", { env: { RUNTIMECTL_URL: "http://127.0.0.1:1", RUNTIMECTL_KEY: "a-key" } });
   await window.waitFor(/unreachable for \d+ s · .* · cannot reach http:\/\/127\.0\.0\.1:1/);
   await window.waitFor(/next try in \d+ s/);

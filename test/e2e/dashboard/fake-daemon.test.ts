@@ -50,7 +50,7 @@ test("responds to pressed keys within 50 ms with 2,000 workers", async () => {
   expect(median).toBeLessThan(50);
 });
 
-test("draws one complete screen when the terminal is resized while data loads", async () => {
+test("draws one complete screen when the terminal is resized while data is loading", async () => {
   const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers", { columns: 140, rows: 45 });
   daemon.hold();
   await window.waitFor("Workers");

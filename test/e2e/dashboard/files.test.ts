@@ -73,7 +73,7 @@ test.each([
   await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
 });
 
-test("opens a folder with enter; esc returns to its parent with the folder selected", async () => {
+test("opens a folder with enter; esc shows its parent with the folder selected", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor(`${version}/docs`);
@@ -106,7 +106,7 @@ test("shows a text file with its control codes escaped, and rejects a binary fil
   await window.waitFor("failed: image.bin is not a text file");
 });
 
-test("the daemon serves a file at its new name immediately; undo restores the name", async () => {
+test("the daemon serves a renamed file at its new name, and undo restores the old name", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("R");
@@ -122,7 +122,7 @@ test("the daemon serves a file at its new name immediately; undo restores the na
   expect(await textOf("/site/about.html")).toContain("first");
 });
 
-test("creates a folder, moves a file into it, and shows why a path was rejected", async () => {
+test("creates a folder, moves a file into the folder, and shows why a path is invalid", async () => {
   const window = await inVersion();
   window.press("n");
   await window.waitFor(`new folder in ${version}:`);
@@ -180,7 +180,7 @@ test("uploads a folder with its files, and asks before it overwrites a file", as
   await window.waitFor("does not exist");
 });
 
-test("saves a file and a folder on the local disk and never overwrites local files", async () => {
+test("saves a file and a folder to the local disk, and never overwrites local files", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("s");
@@ -198,7 +198,7 @@ test("saves a file and a folder on the local disk and never overwrites local fil
   expect((await readFile(path.join(session.shell.home, "docs.zip"))).subarray(0, 2).toString()).toBe("PK");
 });
 
-test("shows the progress of an upload; when esc cancels it, the daemon keeps no file", async () => {
+test("shows the progress of an upload; after esc, the daemon contains no new file", async () => {
   await writeFile(path.join(session.shell.home, "large.bin"), Buffer.alloc(16 * 1024 * 1024, 1));
   const way = await HeldWay.to(session.daemon.url, 1024 * 1024);
   onTestFinished(() => way.close());
@@ -211,7 +211,7 @@ test("shows the progress of an upload; when esc cancels it, the daemon keeps no 
   expect(await statusOf("/site/large.bin")).toBe(404);
 });
 
-test("shows equivalent commands when x is pressed, and only reads in read-only mode", async () => {
+test("shows equivalent commands after x is pressed, and only reads in read-only mode", async () => {
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");
@@ -225,7 +225,7 @@ test("shows equivalent commands when x is pressed, and only reads in read-only m
   expect(looking.text()).toContain("save");
 });
 
-test("shows only the permitted folders, and the missing permission for the others", async () => {
+test("shows only permitted folders, and the missing permission for other folders", async () => {
   const made = await session.shell.run("keys create --permission workers:read --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await inVersion(`--url ${session.daemon.url} --key-file looker.key`);

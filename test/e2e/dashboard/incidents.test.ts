@@ -49,14 +49,14 @@ const incidents = [
   ["a key that expires soon", "key ci", /The key expires in [45] days/],
 ] as const;
 
-test.each(incidents)("the overview shows the cause of %s without a key press", async (_what, title, cause) => {
+test.each(incidents)("shows the cause of %s on the overview without a key press", async (_what, title, cause) => {
   const window = await session.tui("", { columns: 140, rows: 45 });
   await window.waitFor("incidents");
   await window.waitFor(title);
   await window.waitFor(cause);
 });
 
-test("one key on the overview opens the log of the selected app", async () => {
+test("opens the log of the selected app with one key on the overview", async () => {
   const window = await session.tui("", { columns: 140, rows: 45 });
   await window.waitFor("orders 1.1.0");
   window.press(`/orders${keys.enter}`);
@@ -70,7 +70,7 @@ test("one key on the overview opens the log of the selected app", async () => {
 test.each([
   ["orders", "1"],
   ["broken", "1"],
-])("one key on the overview rolls back the app %s, and its incident ends", async (name, text) => {
+])("rolls back the app %s with one key on the overview, and its incident ends", async (name, text) => {
   const window = await session.tui("", { columns: 140, rows: 45 });
   await window.waitFor(`${name} 1.1.0`);
   window.press(`/${name}${keys.enter}`);
@@ -84,7 +84,7 @@ test.each([
   await expect.poll(() => window.text(), { timeout: 15_000 }).not.toMatch(new RegExp(`^[> ] ${name} 1`, "m"));
 });
 
-test("enter on the overview opens the plugin that failed to load", async () => {
+test("opens a plugin that failed to load when enter is pressed on the overview", async () => {
   const window = await session.tui("", { columns: 140, rows: 45 });
   await window.waitFor("plugin lamp");
   window.press(`/lamp${keys.enter}`);

@@ -53,7 +53,7 @@ test.each([
   await expect(steadyText(await window.settledText())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
 
-test("does not revoke the API key in use, and shows why", async () => {
+test("does not revoke the API key in use, and shows the reason", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns: 120, rows: 24 });
   await window.waitFor("operator (in use)");
   window.press(`/operator${keys.enter}`);
@@ -142,7 +142,7 @@ test.each([
   ["no name", keys.tab + keys.tab + keys.tab, "the name is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
-])("creates no API key when the form has %s", async (_what, typed, reason) => {
+])("creates no API key when the form contains %s", async (_what, typed, reason) => {
   const before = await keyNames();
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
@@ -215,7 +215,7 @@ test("in read-only mode, ignores the shortcuts to create and revoke API keys", a
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("shows how to create the first API key, and keeps the form when the call fails", async () => {
+test("shows how to create the first API key, and keeps the form after a failed call", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen keys");
@@ -234,7 +234,7 @@ test("shows how to create the first API key, and keeps the form when the call fa
   }
 });
 
-test("revokes an API key whose name has control codes, and escapes them", async () => {
+test("revokes an API key whose name has control codes, and shows them escaped", async () => {
   const own = await DashboardSession.open();
   try {
     await own.shell.run("keys create --role viewer --name plain --out plain.key");

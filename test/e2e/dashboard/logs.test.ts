@@ -129,7 +129,7 @@ test("escapes control characters in log lines", async () => {
   expect(window.text()).toContain("[6 Logs]");
 });
 
-test("shows log lines of all workers in chronological order by default", async () => {
+test("shows log lines of all workers in the order of their times by default", async () => {
   await say("talker", "one of talker");
   await say("other", "two of other");
   await say("talker", "three of talker");
@@ -146,7 +146,7 @@ test("shows log lines of all workers in chronological order by default", async (
   await window.waitFor("runtimectl workers logs other -f");
 });
 
-test("opens the log of a worker when l is pressed, and shows a hint for an empty log", async () => {
+test("opens the log of a worker after l is pressed, and shows a hint for an empty log", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("l logs");
   window.press("l");

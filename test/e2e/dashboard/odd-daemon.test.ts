@@ -47,7 +47,7 @@ test("removes actions and lists when the API key in use loses a permission", asy
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("shows why the daemon rejects an action, and keeps the list", async () => {
+test("shows why the daemon rejects an action, and keeps the list visible", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install"]),
     "/api/workers": [listedWorker("shop")],
@@ -67,7 +67,7 @@ test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
   ["a truncated body", new WireAnswer(200, '[{"name": "sho')],
-])("keeps the last valid list and shows an error for a response with %s", async (_name, nonsense) => {
+])("keeps the last valid list, and shows an error for a response with %s", async (_name, nonsense) => {
   const answers: Record<string, unknown> = { "/api/workers": [listedWorker("shop")] };
   const { window } = await lookAt(answers, "--screen workers", { columns: 140 });
   await window.waitFor(/> shop +1\.0\.0 +enabled/);
@@ -101,7 +101,7 @@ test("shows that plugins are loading until the daemon responds", async () => {
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("uses the refresh interval in ui.refresh unless --refresh specifies another", async () => {
+test("uses the refresh interval of --refresh, otherwise that of ui.refresh", async () => {
   await writeTree(shell.home, { "seldom/config.yaml": "ui: { refresh: 1h }\n" });
   const env = { RUNTIMECTL_CONFIG_DIR: `${shell.home}/seldom` };
   const [seldom, often] = await Promise.all([
@@ -150,7 +150,7 @@ test("inserts pasted text only in text inputs, and never handles it as key press
 test.each([
   [20, 5],
   [1, 1],
-])("in a terminal of %dx%d, accepts only ctrl-c until the terminal is enlarged", async (columns, rows) => {
+])("in a terminal of %dx%d, accepts only ctrl-c until the user enlarges it", async (columns, rows) => {
   const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
   const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
   const asksForRoom = columns === 1 ? /^t$/ : /the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/;

@@ -54,7 +54,7 @@ test("runs a typed command, and shows earlier commands when the up key is presse
   await window.waitFor(/runtimectl help exit-codes\s*\n/);
 });
 
-test('asks for confirmation before a deletion, and changes nothing after "no"', async () => {
+test('asks the user before a deletion, and deletes nothing after the answer "no"', async () => {
   const upload = await session.shell.run("workers upload other");
   expect(upload.status, upload.stderr).toBe(0);
   const window = await session.tui();
@@ -74,7 +74,7 @@ test('asks for confirmation before a deletion, and changes nothing after "no"', 
   expect(await statusOf("/other/")).toBe(404);
 });
 
-test("asks for the name of a production profile before a deletion", async () => {
+test("asks for the profile name before a deletion on a production profile", async () => {
   const added = await session.shell.run(`auth login --url ${session.daemon.url} --key-file root.key --profile live --production`);
   expect(added.status, added.stderr).toBe(0);
   const window = await session.tui("--profile live", { columns: 100, rows: 24 });
@@ -149,7 +149,7 @@ test.each([
   await window.waitFor("plugin-gateway");
 });
 
-test("uses the shortcuts in config.yaml, and rejects one shortcut for two actions", async () => {
+test("uses the shortcuts in config.yaml, and rejects two actions with one shortcut", async () => {
   const own = await DashboardSession.open();
   try {
     const { stdout } = await own.shell.run("auth status --json");

@@ -83,7 +83,7 @@ test("disables a plugin, and undo enables it", async () => {
   expect(await answer("/guard/")).toBe("guard");
 });
 
-test("shows a warning with the reason when an enabled plugin fails to load", async () => {
+test("shows a warning with the reason when an enabled plugin cannot be loaded", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0/);
   window.press(`/broken${keys.enter}`);
@@ -133,7 +133,7 @@ test("deletes a plugin only after the user types its name", async () => {
   expect(await answer("/gone/")).not.toBe("gone");
 });
 
-test("does not delete a built-in plugin, and shows why", async () => {
+test("does not delete a built-in plugin, and shows the reason", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press(`/gateway${keys.enter}`);

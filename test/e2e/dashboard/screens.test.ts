@@ -80,7 +80,7 @@ test.each(sizes)("shows the secrets of a worker in a terminal of %dx%d", async (
   await expect(await seen(window)).toMatchFileSnapshot(`screens/secrets-${size.join("x")}.txt`);
 });
 
-test("opens details when enter is pressed, and the list when esc is pressed, at 60x15", async () => {
+test("at 60x15, shows the details after enter is pressed, and the list after esc", async () => {
   const window = await open("--screen workers", sizes[0]);
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");

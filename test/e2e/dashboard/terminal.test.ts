@@ -27,7 +27,7 @@ function expectRestored(window: TerminalWindow): void {
   expect(window.text()).not.toContain("Overview");
 }
 
-test.each(["a pipe as stdin", "a pipe as stdout"])("exits and suggests another command when it has %s", async (side) => {
+test.each(["a pipe as stdin", "a pipe as stdout"])("exits and suggests another command when it is started with %s", async (side) => {
   const { shell } = session;
   const run = side === "a pipe as stdin" ? await shell.run("tui") : await shell.runInTerminal("tui | cat");
   if (side === "a pipe as stdin") expect(run.status).toBe(2);

@@ -109,7 +109,7 @@ test("shows the files of a zip archive before the upload", async () => {
   expect(await statusOf("/zipped/")).toBe(200);
 });
 
-test("uploads an invalid zip archive and shows why the daemon rejects it", async () => {
+test("uploads an invalid zip archive, and shows why the daemon rejects the archive", async () => {
   await writeFile(path.join(session.shell.home, "torn.zip"), zipOf({ "manifest.yaml": "name: torn\n" }).subarray(0, 40));
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");

@@ -103,7 +103,7 @@ test("asks before it disables the only enabled version of a worker", async () =>
   expect(await statusOf("/app/")).toBe(404);
 });
 
-test("activates the previous version by a rollback, and undo reverts the rollback", async () => {
+test("activates the previous version by a rollback, and undo reverts this rollback", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");
   window.press("R");
@@ -123,7 +123,7 @@ test("starts new isolates when the user restarts a version", async () => {
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("deletes a version when y is pressed, and keeps it when enter is pressed", async () => {
+test("deletes a version after y is pressed, and keeps the version after enter", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("d delete");
   window.press("d");
@@ -183,7 +183,7 @@ test("completes the path of an upload, shows a preview, and uploads after confir
   await session.shell.run("workers delete @team/shop --yes");
 });
 
-test("shows why a folder cannot be uploaded, and keeps its path for correction", async () => {
+test("shows why a folder cannot be uploaded, and keeps the path for correction", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`ushady${keys.enter}`);
@@ -226,7 +226,7 @@ test("names the permissions that a read-only API key lacks, and changes nothing"
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("asks for the name of a production profile before a deletion", async () => {
+test("asks for the profile name before a deletion on a production profile", async () => {
   await session.shell.run(`profile add prod --url ${session.daemon.url} --production`);
   const window = await session.tui(`--screen workers --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");

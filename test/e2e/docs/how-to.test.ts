@@ -60,7 +60,7 @@ const daemonVariables: Readonly<Record<string, Record<string, string>>> = {
 describe("the commands in a how-to page", async () => {
   const pages = await pagesIn("docs/how-to");
 
-  test.each(pages)("succeed in the order of the page and print the documented output (page %s)", { timeout: 180_000 }, async (page) => {
+  test.each(pages)("succeed in the order of the page, and print the documented output (page %s)", { timeout: 180_000 }, async (page) => {
     const daemon = await startDaemon({ env: daemonVariables[page] ?? {} });
     onTestFinished(() => daemon.dispose());
 

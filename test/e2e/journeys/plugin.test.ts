@@ -24,7 +24,7 @@ async function configure(settings: string): Promise<void> {
 
 const rowOfGateway = async () => (await root.plugins.list()).find(({ name }) => name === "plugin-gateway");
 
-test("enables the built-in gateway plugin by an uploaded manifest with its settings", async () => {
+test("an uploaded manifest enables and configures the built-in gateway plugin", async () => {
   const shipped = { source: "built-in", enabled: false, status: "disabled", removable: false };
   expect(await rowOfGateway()).toMatchObject(shipped);
 

@@ -60,7 +60,7 @@ async function statusFor(url: string, host: string): Promise<number> {
   return (await send({ path: "/hello/", headers: { host } }).finally(() => send.close())).status;
 }
 
-test("creates key, profile and sample worker at the first start, and keeps them later", async () => {
+test("creates key, profile and sample worker only at the first start", async () => {
   const first = await quickStart();
   expect(await (await fetch(`${first.url}/hello/?name=you`)).text()).toBe("Hello, you!\n");
   const keyFile = path.join(home, "clone/.runtime/root.key");

@@ -5,7 +5,7 @@ import { startDaemon } from "../../support/start-daemon.js";
 describe("the commands in a documentation page", async () => {
   const pages = ["README.md", ...(await pagesIn("docs/tutorials"))];
 
-  test.each(pages)("succeed in order and print the documented output (page %s)", async (page) => {
+  test.each(pages)("succeed in the order of the page, and print the documented output (page %s)", async (page) => {
     const daemon = await startDaemon();
     onTestFinished(() => daemon.dispose());
 

@@ -92,7 +92,7 @@ const programs: Readonly<Record<string, { packages: readonly string[]; source: s
 describe.each(Object.entries(programs))("a Node.js program with %s, deployed as a worker", (name, program) => {
   beforeAll(() => addProgram(name, program));
 
-  test("serves its routes without changes to the program", async () => {
+  test("serves its routes although the program is unchanged", async () => {
     expect(await server.text(`/${name}/`)).toBe("root");
     const user = await server.fetch(`/${name}/users/7?q=a%20b`);
     expect(await user.json()).toEqual({ id: "7", query: "a b", protocol: "http" });
@@ -107,7 +107,7 @@ describe.each(Object.entries(programs))("a Node.js program with %s, deployed as 
     expect(await server.text(`/${name}/stream`)).toBe("abc");
   });
 
-  test("responds with 500 for an error in a route and continues", async () => {
+  test("responds with 500 when a route throws, and continues", async () => {
     expect((await server.fetch(`/${name}/fails`)).status).toBe(500);
     expect(await server.text(`/${name}/`)).toBe("root");
   });

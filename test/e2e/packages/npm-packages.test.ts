@@ -57,7 +57,7 @@ describe("an uploaded npm package", () => {
     },
   );
 
-  test(`is unpacked to the same files as with tar, for ${leastPackages} or more packages`, { timeout: 300_000 }, async () => {
+  test(`is unpacked to the same files as with tar (at least ${leastPackages} packages)`, { timeout: 300_000 }, async () => {
     const folders = await someInstalledPackages(leastPackages + 4);
     expect(folders.length).toBeGreaterThanOrEqual(leastPackages);
     const archive = path.join(fixture.root, "package.tgz");

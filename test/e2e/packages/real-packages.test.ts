@@ -161,7 +161,7 @@ test(
 );
 
 test(
-  "the API documentation page shows each operation and loads no file from elsewhere",
+  "the API documentation page shows each operation and loads no external file",
   async () => {
     const foreign: string[] = [];
     const page = await browser.newPage();

@@ -30,7 +30,7 @@ async function archive(manifest: string, content: Record<string, string | Uint8A
 
 const installed = async () => ((await house.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
 
-test("previews a dropped archive and the version it replaces, then installs it", async () => {
+test("shows a dropped archive and the version that it replaces, then installs it", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
@@ -83,7 +83,7 @@ test("packs a dropped folder by the same rules as runtimectl, without secret fil
   expect((await fetch(`${house.daemon.url}/site/draft.txt`)).status).toBe(404);
 });
 
-test("reads and installs a zip archive that the user selects by keyboard", async () => {
+test("reads and installs a zip archive that the user selects with the keyboard", async () => {
   const file = path.join(await temporaryDirectory(), "zipped.zip");
   await writeFile(
     file,
@@ -128,7 +128,7 @@ test("rejects an invalid archive before the upload, with the daemon's error code
   expect(await installed()).toEqual(before);
 });
 
-test("prevents an upload outside of the key's namespaces or without permission", async () => {
+test("prevents an upload outside of the key's namespaces or without the permission", async () => {
   const page = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByText("No app is installed").waitFor();
   await expectAccessible(page);
@@ -187,7 +187,7 @@ test("shows why uploaded code cannot be loaded, and installs nothing", async () 
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop");
 });
 
-test("shows why the daemon rejects an upload, with the request ID, and offers a retry", async () => {
+test("shows why the daemon rejects an upload, with the request ID and a retry button", async () => {
   const page = await house.open("apps", { provoked: [400] });
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: cpanel\nversion: "1.0.0"\n')]);

@@ -37,7 +37,7 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("filters apps by name, namespace and state and keeps the filters in the URL", async () => {
+test("filters apps by name, namespace and state, and keeps the filters in the URL", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "cpanel" }).count()).toBe(0);
@@ -63,7 +63,7 @@ test("filters apps by name, namespace and state and keeps the filters in the URL
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("shows a failing app in overview, list and page with cause, position and count", async () => {
+test("shows a failing app in overview, list and app page, with cause and position", async () => {
   const page = await house.open("overview");
   for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
   const attention = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem").filter({ hasText: "orders" });
@@ -175,7 +175,7 @@ test("shows long app names and versions on several lines in a narrow window", as
   await expectAccessible(page);
 });
 
-test("shows a placeholder while apps load, and an error for a failed list or log", async () => {
+test("shows a placeholder while the apps load, and an error if the list or log fails", async () => {
   const page = await house.open("overview", { provoked: [403] });
   const gate = new EventEmitter();
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };

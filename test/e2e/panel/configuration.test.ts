@@ -40,7 +40,7 @@ const text = () => readFile(file(), "utf8");
 const rowOf = (page: Page, field: string) =>
   page.getByRole("row").filter({ has: page.getByRole("button", { name: `Edit ${field}`, exact: true }) });
 
-test("shows each field with value, source and limit of the daemon", async () => {
+test("shows each field with its value, its source and the daemon's limit", async () => {
   const page = await house.open("apps/shop/configuration");
   const memory = rowOf(page, "memory");
   await memory.getByText("RUNTIME_WORKER_MEMORY_MAX").waitFor();
@@ -85,7 +85,7 @@ test("does not overwrite a change of another client", async () => {
   await writeFile(file(), manifest);
 });
 
-test("hides values of variables until they are shown, and adds and removes variables", async () => {
+test("hides variables until the user shows them, and adds and removes variables", async () => {
   const page = await house.open("apps/shop/configuration");
   await page.getByRole("button", { name: "Show the value of GREETING" }).waitFor();
   expect(await page.content()).not.toContain("hello from");
@@ -104,7 +104,7 @@ test("hides values of variables until they are shown, and adds and removes varia
   expect(await text()).toBe(manifest);
 });
 
-test("saves the manifest as YAML, and names the line of an error", async () => {
+test("saves the manifest as YAML, and shows the line of an error", async () => {
   const page = await house.open("apps/shop/configuration", { provoked: [400] });
   await page.getByRole("button", { name: "Edit as YAML" }).click();
   const editor = page.getByLabel("Text of the manifest");

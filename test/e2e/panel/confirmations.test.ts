@@ -35,7 +35,7 @@ test("confirms a deletion with Enter only when the typed name matches", async ()
   expect(isStored("shop")).toBe(false);
 });
 
-test("closes a confirmation with Escape, changes nothing and restores the focus", async () => {
+test("closes a confirmation at Escape, changes nothing and restores the focus", async () => {
   const page = await house.open("apps/blog/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete blog?" });

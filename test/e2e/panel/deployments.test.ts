@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const served = async () => (await fetch(`${house.daemon.url}/shop/`)).text();
 
-test("shows who installed each version when, with commit and message, the latest first", async () => {
+test("shows installer, time, commit and message of each version, the latest first", async () => {
   const page = await house.open("apps/shop/deployments");
   const entries = page.getByRole("list", { name: "Versions of shop" }).getByRole("listitem");
   await entries.first().waitFor();
@@ -45,7 +45,7 @@ test("shows who installed each version when, with commit and message, the latest
   await expectAccessible(page);
 });
 
-test("compares the files and texts of a version with the active one on demand", async () => {
+test("compares a version's files and texts with the active version on demand", async () => {
   const page = await house.open("apps/shop/deployments");
   const downloads: string[] = [];
   page.on("request", (request) => request.url().includes("/files/download") && downloads.push(request.url()));
@@ -77,7 +77,7 @@ test("compares the files and texts of a version with the active one on demand", 
   await files.getByText("old/a.txt").waitFor();
 });
 
-test("the button Undo reverts the activation of a version", async () => {
+test("reverts the activation of a version when the user clicks Undo", async () => {
   const page = await house.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Activate shop 1.0.0" }).click();
   await page.getByText("shop 1.0.0 is active. 1.1.0 is disabled.").waitFor();

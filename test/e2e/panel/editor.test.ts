@@ -32,7 +32,7 @@ const stored = (name: string, file: string) => readFile(path.join(house.daemon.d
 /** Color of the first highlighted text in the editor. */
 const colorOfExport = `getComputedStyle(document.querySelector(".code-editor").shadowRoot.querySelector(".cm-line span")).color`;
 
-test("highlights code and numbers its lines, in colors of the theme", async () => {
+test("highlights code and numbers its lines, in the colors of the theme", async () => {
   const page = await openFile("coder", "index.js");
   await textOf(page, "index.js").waitFor();
   const keyword = page.locator(".cm-line span").getByText("export", { exact: true });
@@ -46,7 +46,7 @@ test("highlights code and numbers its lines, in colors of the theme", async () =
   await expectAccessible(page);
 });
 
-test("indents with Tab, and leaves the editor with Escape and Tab", async () => {
+test("indents with Tab, and leaves the editor with Escape followed by Tab", async () => {
   const page = await openFile("shop", "index.html");
   const text = textOf(page, "index.html");
   await text.focus();
@@ -73,7 +73,7 @@ test("searches in the text with Ctrl+F", async () => {
   await page.getByRole("textbox", { name: "Find" }).waitFor({ state: "hidden" });
 });
 
-test("reports what the daemon answers after a saved manifest names a missing entrypoint, and reverts it", async () => {
+test("shows the failure after a saved manifest names a missing file, and reverts it", async () => {
   const page = await openFile("coder", "manifest.yaml", [502]);
   await textOf(page, "manifest.yaml").fill('name: coder\nversion: "1.0.0"\nentrypoint: missing.js\n');
   await page.keyboard.press("Control+s");
@@ -86,7 +86,7 @@ test("reports what the daemon answers after a saved manifest names a missing ent
   expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("coded");
 });
 
-test("offers an undo after a saved manifest has another version or name", async () => {
+test("offers Undo after a saved manifest changes the version or the name", async () => {
   const page = await openFile("coder", "manifest.yaml");
   await textOf(page, "manifest.yaml").fill('name: coder\nversion: "2.0.0"\n');
   await page.keyboard.press("Control+s");
@@ -103,7 +103,7 @@ test("offers an undo after a saved manifest has another version or name", async 
   await textOf(page, "manifest.yaml").waitFor();
 });
 
-test("shows why the daemon rejects a manifest that is not valid, and keeps the stored one", async () => {
+test("shows why the daemon rejects an invalid manifest, and keeps the stored manifest", async () => {
   const page = await openFile("coder", "manifest.yaml", [400]);
   await textOf(page, "manifest.yaml").fill("name: [coder\n");
   await page.keyboard.press("Control+s");

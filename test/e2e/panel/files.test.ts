@@ -71,7 +71,7 @@ test("stores a text file with its original line endings, and serves it immediate
   expect(await served("assets/style.css")).toBe("body { color: blue }\r\np { margin: 0 }\r\n");
 });
 
-test("asks before it overwrites a file that another client changed or deleted", async () => {
+test("asks before it overwrites a file that another client has changed or deleted", async () => {
   await entry("1.0.0").click();
   await entry("index.html").click();
   const text = page.getByRole("textbox", { name: "Text of index.html" });
@@ -104,7 +104,7 @@ test("asks before it overwrites a file that another client changed or deleted", 
   await page.getByText("Not saved").waitFor({ state: "hidden" });
 });
 
-test("shows why the content of a binary or large file is not displayed", async () => {
+test("shows why it does not display a binary or large file", async () => {
   await entry("1.0.0").click();
   await entry("assets/").click();
   await entry("logo.bin").click();
@@ -123,7 +123,7 @@ test("shows no files when the path points outside of the version", async () => {
   expect(await names()).toEqual([]);
 });
 
-test("lists the files that an upload would replace before the upload starts", async () => {
+test("lists the files that an upload will replace before the upload starts", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in", "folder/far/below.txt": "below" });
   const at = (name: string) => path.join(directory, name);
@@ -164,7 +164,7 @@ test("lists the files that an upload would replace before the upload starts", as
   await entry("in.txt").waitFor();
 });
 
-test("creates, renames and moves files, and deletes a folder after its name is typed", async () => {
+test("creates, renames and moves files; deletes a folder after the name is typed", async () => {
   await press("New folder");
   await expectAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("pages");
@@ -196,7 +196,7 @@ test("creates, renames and moves files, and deletes a folder after its name is t
   expect((await fetch(`${house.daemon.url}/shop/old/gone.txt`)).status).toBe(404);
 });
 
-test("shows that a folder is empty, and that a file cannot be read", async () => {
+test("shows that a folder is empty, and that a file is not readable", async () => {
   await mkdir(path.join(version(), "empty"));
   await openAt("1.0.0/empty");
   await page.getByText("This folder is empty").waitFor();
@@ -206,7 +206,7 @@ test("shows that a folder is empty, and that a file cannot be read", async () =>
   await expectAccessible(page);
 });
 
-test("shows files to a viewer key without edit actions, and no files of built-in apps", async () => {
+test("shows files without edit actions to a viewer key, and none of built-in apps", async () => {
   const viewer = await house.open("apps/shop/files?path=workers/shop/1.0.0", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(
@@ -225,7 +225,7 @@ test("shows files to a viewer key without edit actions, and no files of built-in
   await expectAccessible(page);
 });
 
-test("shows the error when a saved file breaks an app, and can undo the save", async () => {
+test("shows the error when a saved file breaks an app, and reverts it with Undo", async () => {
   const editor = await house.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
   const text = editor.getByRole("textbox", { name: "Text of index.js" });
   await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
@@ -255,7 +255,7 @@ test("shows the error when a saved file breaks an app, and can undo the save", a
   expect(await alert.count()).toBe(0);
 });
 
-test("shows when a deleted file breaks an app and when an upload repairs the app", async () => {
+test("shows that a deleted file breaks an app, and that an upload repairs the app", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
   const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });

@@ -17,7 +17,7 @@ afterAll(async () => {
   await Promise.all([daemon.dispose(), browser.close()]);
 });
 
-test("shows a hint without host names, and adds and removes a requested host name", async () => {
+test("shows a hint if no host name exists, and adds and removes a requested host name", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/hosts`);
   await signIn(page, daemon.rootKey);
   await page.getByText("No host names yet").waitFor();

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const incidentsIn = (page: Page) => page.getByRole("region", { name: "Needs attention" });
 
-test("rolls an app back with one click from the overview, and Undo reverts it", async () => {
+test("rolls an app back with one click on the overview, and Undo reverts the rollback", async () => {
   const page = await house.open("overview");
   const attention = incidentsIn(page);
   await attention.getByText("Error: no such order (index.js:2)").waitFor();
@@ -63,7 +63,7 @@ test("disables a failed plugin and rotates an expiring key from the overview", a
   expect((await fetch(`${house.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 });
 
-test("opens the menu of an app by keyboard, and closes the menu with Escape", async () => {
+test("opens the menu of an app with the keyboard, and closes the menu at Escape", async () => {
   const page = await house.open("apps");
   const button = page.getByRole("button", { name: "Actions of orders" });
   await button.focus();
@@ -81,7 +81,7 @@ test("opens the menu of an app by keyboard, and closes the menu with Escape", as
   await page.getByRole("row", { name: "orders" }).getByText("1.0.0").waitFor();
 });
 
-test("lists the isolates of an app and stops one", async () => {
+test("lists the isolates of an app, and stops an isolate", async () => {
   await fetch(`${house.daemon.url}/orders/`);
   const page = await house.open("apps/orders");
   const table = page.getByRole("table", { name: "Isolates of orders" });
@@ -92,7 +92,7 @@ test("lists the isolates of an app and stops one", async () => {
   expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
 });
 
-test("shows a key of one namespace its own apps, without the history of the daemon", async () => {
+test("shows only its own apps to a key of one namespace, and no history of the daemon", async () => {
   const key = await house.key({ role: "editor", namespaces: ["@team"] });
   const page = await house.open("overview", { key });
   await page.getByText("The only app has no problem").waitFor();

@@ -111,7 +111,7 @@ test("rotates a key, shows the new key and keeps the old key for the grace perio
   expect(listed.find((each) => each.id === id)?.expiresAt).toBeLessThan(Date.now() / 1000 + 86_500);
 });
 
-test("does not revoke the key in use, and grants no permission that this key lacks", async () => {
+test("does not revoke the key in use, and grants no permission that the key lacks", async () => {
   const permissions = ["keys:read", "keys:create", "keys:revoke", "workers:read"] as const;
   const body = { name: "keeper", role: "custom", permissions: [...permissions], namespaces: ["@team"] } as const;
   const { key } = (
@@ -135,7 +135,7 @@ test("does not revoke the key in use, and grants no permission that this key lac
   expect((await connect(daemon.url, daemon.rootKey).keys.list()).keys.map(({ name }) => name)).not.toContain("beyond");
 });
 
-test("shows a placeholder while keys load, a hint without a match, and a list error", async () => {
+test("shows a placeholder, a hint if no key matches, and an error if the list fails", async () => {
   const page = await openKeys({ at: "keys?search=nobody", provoked: [500] });
   await page.getByText("No key matches").waitFor();
   await expectAccessible(page);

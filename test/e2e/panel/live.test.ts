@@ -109,7 +109,7 @@ test("sends no requests when an app outside of the key's namespaces changes", as
   expect(questions).toBeGreaterThan(0);
 });
 
-test("ends the session when its key is revoked, and its event stream at sign-out", async () => {
+test("ends the session when its key is revoked, and the event stream at sign-out", async () => {
   const { id, key } = (await client.keys.create({ body: { name: "leaving", role: "admin" } })).data;
   // For up to 1 s after the revocation the stream is still open, so the list can be requested with the revoked key.
   const page = await openTold("apps", { key, provoked: [401] });
@@ -135,7 +135,7 @@ test("ends the session when its key is revoked, and its event stream at sign-out
   await end;
 });
 
-test("closes the event stream while the tab is hidden, and reloads when it is visible", async () => {
+test("closes the event stream while the tab is hidden, and opens it again afterwards", async () => {
   const page = await openTold("keys");
   const end = untilStreamEnds(page);
   const look = (isHidden: boolean) =>
@@ -152,7 +152,7 @@ test("closes the event stream while the tab is hidden, and reloads when it is vi
   await rowOf(page, "meanwhile").waitFor();
 });
 
-test("requests the lists at intervals when no event stream is available", async () => {
+test("requests the lists at intervals while no event stream is available", async () => {
   const page = await house.browser.page(`${house.daemon.url}/cpanel/keys`, { provoked: [503] });
   onTestFinished(() => page.context().close());
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open. Close a stream, or retry after 10 seconds." };

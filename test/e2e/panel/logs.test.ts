@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const logOf = (page: Page, name: string) => page.getByRole("region", { name: `Log of ${name}` });
 
-test("shows new log entries live, and filters entries by level and text", async () => {
+test("shows new log entries as they arrive, and filters entries by level and text", async () => {
   await fetch(`${house.daemon.url}/chatty/before`);
   const page = await house.open("apps/chatty/logs");
   const log = logOf(page, "chatty");
@@ -113,7 +113,7 @@ test("keeps the end of a log with stack traces visible until the user scrolls up
   await expect.poll(toEnd).toBeLessThan(2);
 });
 
-test("opens the details of a request with its id by mouse and keyboard", async () => {
+test("opens the details of a request, with its ID, by mouse and by keyboard", async () => {
   const response = await fetch(`${house.daemon.url}/always500/detail`);
   const page = await house.open("apps/always500/logs?text=detail");
   await logOf(page, "always500").getByText("GET /always500/detail").click();
@@ -131,7 +131,7 @@ test("opens the details of a request with its id by mouse and keyboard", async (
   await expect.poll(() => page.evaluate(`document.activeElement.closest("li")?.innerText.includes("detail-2")`)).toBe(true);
 });
 
-test("marks deploys and restarts between the entries", async () => {
+test("shows deployments and restarts between the log entries", async () => {
   const headers = { "x-api-key": house.daemon.rootKey };
   const page = await house.open("apps/chatty/logs");
   await fetch(`${house.daemon.url}/chatty/mark`);
@@ -143,7 +143,7 @@ test("marks deploys and restarts between the entries", async () => {
   await expectAccessible(page);
 });
 
-test("selects a range of time in the histogram and exports what is selected", async () => {
+test("selects a time range in the histogram, and exports the selected entries", async () => {
   await fetch(`${house.daemon.url}/chatty/first`);
   const page = await house.open("apps/chatty/logs");
   await logOf(page, "chatty").getByText("/first").waitFor();
@@ -171,7 +171,7 @@ test("selects a range of time in the histogram and exports what is selected", as
   expect(JSON.parse(jsonl.text)).toMatchObject({ worker: "chatty", text: "asked for /first" });
 });
 
-test("shows the logs of all apps with their names, and narrows them to one app", async () => {
+test("shows the logs of all apps with the app names, and filters them by one app", async () => {
   await fetch(`${house.daemon.url}/chatty/all`);
   await fetch(`${house.daemon.url}/shop/all`);
   const page = await house.open("logs");
@@ -187,7 +187,7 @@ test("shows the logs of all apps with their names, and narrows them to one app",
   await expectAccessible(page);
 });
 
-test("names the missing permission to a key that cannot read logs", async () => {
+test("shows the missing permission to a key that is not allowed to read logs", async () => {
   const blind = await house.open("logs", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
   await blind.getByText("It lacks the permission workers:read.").waitFor();
   await expectAccessible(blind);

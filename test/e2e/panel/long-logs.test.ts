@@ -90,14 +90,14 @@ async function openWith(count: number, lines: number): Promise<Page> {
   return page;
 }
 
-test("follows a log of 100,000 entries without a task above 50 ms", async () => {
+test("follows a log of 100,000 entries without a browser task above 50 ms", async () => {
   const page = await openWith(100_000, 1);
   expect(await followedTaskMs(page, 1)).toBeLessThanOrEqual(50);
   await expectNewest(page, await send(page, 100, 1), 1);
   expect(await page.locator(".log-line").count()).toBeLessThan(150);
 });
 
-test("shows the newest of entries with 40 lines after opening and while it follows", async () => {
+test("shows the newest 40-line entries after the log opens and while it grows", async () => {
   const page = await openWith(3000, 40);
   await expectNewest(page, await send(page, 100, 40), 40);
   expect(await followedTaskMs(page, 40)).toBeLessThanOrEqual(50);
@@ -109,7 +109,7 @@ test("shows the newest of entries with 40 lines after opening and while it follo
   await expectNewest(page, await send(page, 100, 40), 40);
 });
 
-test("keeps the visible rows in place while entries arrive after the user has scrolled up", async () => {
+test("keeps the visible rows in place when entries arrive after the user scrolls up", async () => {
   const page = await openWith(2000, 3);
   await page.getByRole("region", { name: "Log of all apps" }).hover();
   await page.mouse.wheel(0, -3000);

@@ -36,7 +36,7 @@ test("shows package counts, traffic, a failed plugin and keys that expire soon",
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows that metrics cannot be read and that the daemon is not ready", async () => {
+test("shows that the metrics are not readable and that the daemon is not ready", async () => {
   const page = await house.open("keys", { provoked: [403] });
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
@@ -47,7 +47,7 @@ test("shows that metrics cannot be read and that the daemon is not ready", async
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows since when the daemon is unreachable, and removes colors from states", async () => {
+test("shows since when the daemon has been unreachable, and removes colors of states", async () => {
   const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
   // The code of a section cannot be loaded while the daemon is away.
@@ -69,7 +69,7 @@ test("shows since when the daemon is unreachable, and removes colors from states
   expect(own.browser.complaints).toEqual([]);
 });
 
-test("shows an error for a section whose code cannot be loaded; other sections work", async () => {
+test("shows an error for a section whose code fails to load; other sections work", async () => {
   // React logs the error of a section to the console.
   const page = await house.open("overview", { provoked: [404, /dynamically imported module/] });
   await page.route("**/assets/keys-*.js", (route) => route.fulfill({ status: 404, body: "" }));

@@ -40,7 +40,7 @@ test("shows a plugin's page in a frame that cannot access the panel or its sessi
   await page.context().close();
 });
 
-test("shows why a plugin's page cannot be in a frame; rejects paths not in the menu", async () => {
+test("shows why a frame cannot show a plugin's page, and rejects paths not in the menu", async () => {
   const page = await house.open("plugins", { provoked: [404] });
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Missing" }).click();

@@ -67,7 +67,7 @@ async function countChanges(page: Page): Promise<number> {
 
 const statusOf = async (name: string) => (await client.plugins.list()).find((plugin) => plugin.name === name)?.status;
 
-test("lists plugins with state and reason, filters the list, and reloads plugins", async () => {
+test("lists plugins with state and reason, filters the list, and reloads the plugins", async () => {
   const page = await open("plugins");
   await rowOf(page, "@team/board").getByText("loaded", { exact: true }).waitFor();
   await rowOf(page, "broken")
@@ -116,7 +116,7 @@ test("disables and enables a plugin, and shows the plugin's details and dependen
   expect(browser.complaints).toEqual([]);
 });
 
-test("previews a plugin upload, shows its rejection, and deletes a plugin", async () => {
+test("shows a plugin before its upload, shows a rejection, and deletes a plugin", async () => {
   const page = await open("plugins", { provoked: [400] });
   const choose = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent("filechooser");
@@ -161,7 +161,7 @@ test("previews a plugin upload, shows its rejection, and deletes a plugin", asyn
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows why a plugin rejects saved settings, and keeps the previous settings", async () => {
+test("shows why a plugin rejects its settings, and keeps the previous settings", async () => {
   const settings = "name: plugin-gateway\nenabled: true\nsecurityHeaders:\n  frameOptions: DENY\n";
   await install("gateway", await packFiles({ "manifest.yaml": settings }));
   const page = await open("plugins/plugin-gateway/files?path=plugins/plugin-gateway&file=manifest.yaml", { provoked: [400] });
@@ -182,7 +182,7 @@ test("shows why a plugin rejects saved settings, and keeps the previous settings
   expect(browser.complaints).toEqual([]);
 });
 
-test("packs a dropped folder as a plugin and shows why the plugin failed to load", async () => {
+test("packs a dropped folder as a plugin, and shows why the plugin failed to load", async () => {
   const page = await open("plugins");
   await rowOf(page, "basis").waitFor();
   const folder = path.join(await temporaryDirectory(), "lonely");
@@ -214,7 +214,7 @@ test("packs a dropped folder as a plugin and shows why the plugin failed to load
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows a placeholder while plugins load, then an error, then the list", async () => {
+test("shows a placeholder while the plugins load, then an error, then the list", async () => {
   const page = await open("overview", { provoked: [500] });
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (answer = resolve));

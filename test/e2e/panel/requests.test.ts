@@ -35,7 +35,7 @@ test("loads the sign-in page with at most 8 requests and 150 KB", async () => {
   expect(bytes).toBeLessThanOrEqual(150 * 1024);
 });
 
-test("loads the overview with at most 8 files: page, scripts, styles, icon and typeface", async () => {
+test("loads the overview with at most 8 files, including the icon and the typeface", async () => {
   const page = await house.open("overview");
   // The chart loads its library as soon as the history has two points, which takes 20 s after the start.
   await page.locator("canvas").first().waitFor({ timeout: 60_000 });

@@ -26,7 +26,7 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("shows schedule and next run, runs a job now, and marks each run with sign, status and duration", async () => {
+test("shows schedule, next run and the outcome of each run, and runs a job now", async () => {
   const page = await house.open("apps/timer/schedules");
   const tick = page.getByRole("region", { name: "POST /tick" });
   const bad = page.getByRole("region", { name: "GET /bad" });
@@ -51,7 +51,7 @@ test("shows schedule and next run, runs a job now, and marks each run with sign,
   await expectAccessible(page);
 });
 
-test("explains where schedules are declared, and which permission a run needs", async () => {
+test("explains where schedules are declared, and which permission a run requires", async () => {
   const page = await house.open("apps/plain/schedules");
   await page.getByText("1.0.0 has no cron job").waitFor();
   await expectAccessible(page);

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const served = async () => (await fetch(`${daemon.url}/@team/shop/`)).text();
 
-test("sets and removes a secret of an app, and shows changes by other clients", async () => {
+test("sets and removes a secret of an app, and shows changes that other clients make", async () => {
   expect(await served()).toBe("none");
   const page = await browser.page(`${daemon.url}/cpanel/apps/@team/shop/configuration`);
   await signIn(page, daemon.rootKey);

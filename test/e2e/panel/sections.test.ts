@@ -24,7 +24,7 @@ afterAll(async () => {
   await Promise.all([daemon.dispose(), browser.close()]);
 });
 
-test("opens the overview after sign-in and every section by its link", async () => {
+test("opens the overview after the sign-in, and every section by its link", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(page.url()).toBe(`${daemon.url}/cpanel/overview`);
@@ -40,7 +40,7 @@ test("opens the overview after sign-in and every section by its link", async () 
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows four sections in the bar of a narrow screen and the others in a sheet", async () => {
+test("shows four sections in the bar of a narrow screen, and the others in a sheet", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/overview`, { isNarrow: true });
   await signIn(page, daemon.rootKey);
   const bar = page.getByRole("navigation", { name: "Sections" });
@@ -56,7 +56,7 @@ test("shows four sections in the bar of a narrow screen and the others in a shee
   expect(browser.complaints).toEqual([]);
 });
 
-test("collapses the navigation to icons until it is expanded again, also after a reload", async () => {
+test("collapses the navigation to icons until the user expands it, even after a reload", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/overview`);
   await signIn(page, daemon.rootKey);
   const widthOf = async () => (await page.locator(".shell-rail").boundingBox())?.width;

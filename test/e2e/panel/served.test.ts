@@ -37,7 +37,7 @@ test.each([
   ["overview", "./"],
   ["apps/shop", "../"],
   ["apps/@team/shop", "../../"],
-])("serves the panel path %j with relative links, which work behind a proxy", async (pathBelow, base) => {
+])("serves the panel path %j with relative links, which also work behind a proxy", async (pathBelow, base) => {
   expect(await (await page(pathBelow)).text()).toContain(`<base href="${base}">`);
 });
 

@@ -29,7 +29,7 @@ async function kept(page: Page): Promise<string> {
   );
 }
 
-test("shows the error code for a wrong key; stores a valid key in an HttpOnly cookie", async () => {
+test("shows an error for a wrong key, and stores a valid key in an HttpOnly cookie", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/keys?search=x`, { provoked: [401] });
   await page.getByLabel("API key").fill("rtk_wrong");
   await page.keyboard.press("Enter");

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const overlay = () => readFile(path.join(house.daemon.directory, "plugins/plugin-gateway/manifest.yaml"), "utf8");
 
-test("shows variables with source, directories with free space, and isolation", async () => {
+test("shows variables with source, directories with free space, and isolation layers", async () => {
   const page = await house.open("settings");
   const variables = page.getByRole("table", { name: "Variables" });
   const rootKey = variables
@@ -57,14 +57,14 @@ test("shows variables with source, directories with free space, and isolation", 
   await rootKey.first().waitFor();
 });
 
-test("names the permission that the settings need", async () => {
+test("shows the permission that the settings require", async () => {
   const page = await house.open("settings", { key: await house.key({ role: "viewer" }) });
   await page.getByText("settings:read").waitFor();
   expect(await page.getByRole("table").count()).toBe(0);
   await expectAccessible(page);
 });
 
-test("saves a rate limit of the gateway with the form, shows its errors, and reverts it", async () => {
+test("saves a rate limit of the gateway in the form, shows errors, and reverts it", async () => {
   const page = await house.open("plugins/plugin-gateway", { provoked: [400] });
   await page.getByRole("button", { name: "Add to rateLimits" }).click();
   const rule = page.getByRole("group", { name: "rateLimits 1" });
@@ -93,7 +93,7 @@ test("saves a rate limit of the gateway with the form, shows its errors, and rev
   await page.getByRole("group", { name: "rateLimits 1" }).waitFor({ state: "detached" });
 });
 
-test("edits the settings of a plugin as YAML, and shows settings read-only without plugins:config", async () => {
+test("edits plugin settings as YAML, and only shows them without plugins:config", async () => {
   const page = await house.open("plugins/plugin-gateway");
   await page.getByRole("button", { name: "Edit as YAML" }).click();
   const editor = page.getByLabel("Text of the manifest");

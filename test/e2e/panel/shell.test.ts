@@ -30,7 +30,7 @@ async function archive(content: Record<string, string>): Promise<string> {
 
 const menuOf = (page: Page) => page.getByRole("dialog", { name: "Command menu" });
 
-test("goes to an app with Ctrl+K and the keyboard alone", async () => {
+test("opens an app with Ctrl+K and the keyboard alone", async () => {
   const page = await house.open("overview");
   await page.keyboard.press("Control+k");
   const menu = menuOf(page);
@@ -49,7 +49,7 @@ test("goes to an app with Ctrl+K and the keyboard alone", async () => {
   await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe("@team/blog");
 });
 
-test("runs an action of the command menu, and closes the menu with Escape", async () => {
+test("runs an action of the command menu, and closes the menu at Escape", async () => {
   const page = await house.open("keys");
   await page.getByRole("button", { name: /Command menu/ }).click();
   const menu = menuOf(page);
@@ -65,7 +65,7 @@ test("runs an action of the command menu, and closes the menu with Escape", asyn
   await menu.waitFor({ state: "hidden" });
 });
 
-test("shows role, end and theme in the account menu, and closes it with Escape", async () => {
+test("shows role, expiry and theme in the account menu, and closes it at Escape", async () => {
   const page = await house.open("overview", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByRole("button", { name: "Account somebody" }).click();
   const menu = page.getByRole("group", { name: "Account somebody" });
@@ -77,7 +77,7 @@ test("shows role, end and theme in the account menu, and closes it with Escape",
   expect(await page.evaluate('document.activeElement?.getAttribute("aria-label")')).toBe("Account somebody");
 });
 
-test("installs an app that is dropped on a page without apps", async () => {
+test("installs an app that the user drops on a page without apps", async () => {
   const page = await house.open("keys");
   await page.getByRole("table", { name: "Keys" }).or(page.getByText("No key")).first().waitFor();
   await dropPaths(page, [await archive({ "manifest.yaml": 'name: dropped\nversion: "1.0.0"\n', "index.html": "dropped" })]);
@@ -89,7 +89,7 @@ test("installs an app that is dropped on a page without apps", async () => {
   expect(await (await fetch(`${house.daemon.url}/dropped/`)).text()).toContain("dropped");
 });
 
-test("recognizes a dropped plugin, and names the missing permission", async () => {
+test("detects that a dropped package is a plugin, and shows the missing permission", async () => {
   const plugin = { "manifest.yaml": 'name: noted\nversion: "1.0.0"\nbase: /noted\n', "plugin.js": "export default {};" };
   const page = await house.open("activity");
   await page.getByRole("heading", { name: "Activity", level: 1 }).waitFor();
@@ -104,7 +104,7 @@ test("recognizes a dropped plugin, and names the missing permission", async () =
   expect(await house.ask("/api/plugins")).not.toContainEqual(expect.objectContaining({ name: "noted" }));
 });
 
-test("filters the activity by outcome in the URL, updates it live and exports it", async () => {
+test("filters the activity by outcome in the URL, updates it live, and exports it", async () => {
   const guest = await house.key({ role: "viewer", name: "guest" });
   await fetch(`${house.daemon.url}/api/keys`, {
     method: "POST",
@@ -131,7 +131,7 @@ test("filters the activity by outcome in the URL, updates it live and exports it
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ action: "key.created", subject: { name: "latecomer" } }]);
 });
 
-test("shows events only without the permission for the audit log", async () => {
+test("shows only events to a key without the permission for the audit log", async () => {
   const page = await house.open("activity", { key: await house.key({ role: "viewer" }) });
   await page.getByText("Events only: the audit log needs the permission audit:read").waitFor();
   await page.getByRole("table", { name: "Activity" }).getByText("worker.answering").first().waitFor();
@@ -139,7 +139,7 @@ test("shows events only without the permission for the audit log", async () => {
   await expectAccessible(page);
 });
 
-test("draws the traffic with a legend and a table of the same values", async () => {
+test("draws the traffic as a chart with a legend, and lists its values in a table", async () => {
   const page = await house.open("overview");
   const chart = page.getByRole("region", { name: "Requests per second" });
   await chart.locator("canvas").waitFor();

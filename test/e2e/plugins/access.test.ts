@@ -54,7 +54,7 @@ test("onRequest is skipped for a valid key in a header, but not for a key in a c
   expect(await get("/app/x", cookie)).toBe(`401 {"guarded":"app","seen":[["cookie","other=1"]]}`);
 });
 
-test("onRequest is skipped for public routes of the worker, but not for similar paths", async () => {
+test("onRequest is skipped for public routes of a worker, but not for similar paths", async () => {
   expect(await get("/app/open/page")).toBe("200 app /open/page");
   for (const path of ["/app/open/%2e%2e/x", "/app/open/..%2fx", "/app//open/page", "/app/opened", "/app@1/open\\..\\x"])
     expect(await get(path), path).toContain("401 ");

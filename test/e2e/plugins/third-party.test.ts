@@ -38,7 +38,7 @@ async function get(target: string, headers: Record<string, string> = {}): Promis
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test("a Hono app with middleware can be a plugin without changes", async () => {
+test("a Hono app with middleware works unchanged as a plugin", async () => {
   await upload("hono-plugin", ["hono"], {
     manifest: "base: /hono\n",
     code: `
@@ -77,7 +77,7 @@ test("a Hono app with middleware can be a plugin without changes", async () => {
   expect((await get("/hono/nothing")).status).toBe(404);
 });
 
-test("a Koa app can be a plugin with the adapter fromNodeHandler", async () => {
+test("a Koa app works as a plugin with the adapter fromNodeHandler", async () => {
   await upload("koa-plugin", ["koa"], {
     manifest: "base: /koa\n",
     code: `
@@ -104,7 +104,7 @@ test("a Koa app can be a plugin with the adapter fromNodeHandler", async () => {
   expect(await get("/koa/fails")).toMatchObject({ status: 418, text: "teapot" });
 });
 
-test("a plugin with Auth.js requires a sign-in before requests reach a worker", async () => {
+test("a plugin with Auth.js requires a sign-in before a request reaches a worker", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const page = { "manifest.yaml": manifestOf("secret", "1.0.0"), "index.html": "the secret page" };
   await client.workers.upload({ file: uploadOf("secret.tgz", await packFiles(page)) });

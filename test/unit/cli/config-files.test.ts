@@ -8,7 +8,7 @@ import { findProject } from "../../../src/cli/config/project-file.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 
-test("keeps comments, order and unknown settings when a config file changes", async () => {
+test("keeps comments, order and unknown settings when it changes a config file", async () => {
   const directory = await temporaryDirectory();
   const text =
     "# mine\ncurrent: home\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://b\nui: { colour: x }\n";
@@ -32,7 +32,7 @@ test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
   },
 );
 
-test("reads profiles from the config file, or no profile without a file", async () => {
+test("reads profiles from the config file, and returns none without a file", async () => {
   const directory = await temporaryDirectory();
   expect(await readProfiles(directory)).toEqual({ current: undefined, profiles: new Map() });
   const config = ConfigFile.open(directory);

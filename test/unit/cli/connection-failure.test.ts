@@ -21,7 +21,7 @@ test("suggests the scheme http when an https request reaches an http port", asyn
   });
 });
 
-test("reports other TLS handshake failures without OpenSSL source file names", () => {
+test("describes other TLS handshake failures without source file names of OpenSSL", () => {
   const error = Object.assign(new Error("4001:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert:../deps/openssl/x.c:916:"), {
     code: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
     reason: "ssl/tls alert handshake failure",

@@ -55,7 +55,7 @@ describe("runtimectl cron list", () => {
     expect(table).toContain("The worker responded with status 500.");
   });
 
-  test("rejects a name that is not the name of a worker without a request", async () => {
+  test("rejects an invalid worker name without sending a request", async () => {
     const { status, requests } = await run(["cron", "list", "Shop!"], {});
     expect({ status, requests }).toEqual({ status: 2, requests: [] });
   });
@@ -64,7 +64,7 @@ describe("runtimectl cron list", () => {
 describe("runtimectl cron run", () => {
   const path = "/api/workers/%40team/shop/cron/0/run";
 
-  test("exits with 0 after a run that succeeded, and with 1 after a failed run", async () => {
+  test("exits with 0 after a successful run, and with 1 after a failed run", async () => {
     const ok = { ...failed, outcome: "ok", status: 200, error: undefined };
     expect(await run(["cron", "run", "@team/shop", "0"], { [path]: { success: true, data: ok } })).toMatchObject({ status: 0 });
     const { status, stderr } = await run(["cron", "run", "@team/shop", "0"], { [path]: { success: true, data: failed } });
@@ -77,7 +77,7 @@ describe("runtimectl cron run", () => {
     expect(await run(["cron", "run", "@team/shop", "0"], { [path]: answer })).toMatchObject({ status: 7 });
   });
 
-  test.each(["-1", "first", "1.5", ""])("rejects the job number %j without a request", async (index) => {
+  test.each(["-1", "first", "1.5", ""])("rejects the job number %j without sending a request", async (index) => {
     const { status, requests } = await run(["cron", "run", "@team/shop", "--", index], {});
     expect({ status, requests }).toEqual({ status: 2, requests: [] });
   });
@@ -98,14 +98,14 @@ describe("runtimectl isolates", () => {
     sockets: 2,
   };
 
-  test("list prints one line per process with PSS memory and CPU time", async () => {
+  test("list prints one line per process with its PSS memory and CPU time", async () => {
     const shown = { ...isolate, startedAt: Math.floor(Date.now() / 1000) };
     expect((await run(["isolates", "list"], { "/api/isolates": [shown] })).stdout).toBe(
       "4711\t@team/shop\t1.0.0\trunning\tnow\t7\t1\t40.0 MB\t1.50 s\t2\n",
     );
   });
 
-  test("stop prints the process that ends, and exits with 6 for an unknown process", async () => {
+  test("stop prints the process that stops, and exits with 6 for an unknown process", async () => {
     const data = { pid: 4711, worker: "@team/shop", version: "1.0.0", state: "draining" };
     const stopped = await run(["isolates", "stop", "4711"], { "/api/isolates/4711/stop": { success: true, data } });
     expect(stopped).toMatchObject({ status: 0, stderr: expect.stringContaining("isolate 4711 of @team/shop@1.0.0") });
@@ -113,7 +113,7 @@ describe("runtimectl isolates", () => {
     expect(await run(["isolates", "stop", "1"], { "/api/isolates/1/stop": answer })).toMatchObject({ status: 6 });
   });
 
-  test.each(["0", "-1", "self", "1;2"])("stop rejects the process id %j without a request", async (pid) => {
+  test.each(["0", "-1", "self", "1;2"])("stop rejects the process id %j without sending a request", async (pid) => {
     const { status, requests } = await run(["isolates", "stop", "--", pid], {});
     expect({ status, requests }).toEqual({ status: 2, requests: [] });
   });

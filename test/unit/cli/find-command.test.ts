@@ -58,7 +58,7 @@ const helpOn = (words: readonly string[]) => {
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
-test("prints the help and the suggestions of `workers` for its alias `app`", () => {
+test("prints help and suggestions of `workers` for the alias `app`", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
   expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
@@ -66,7 +66,7 @@ test("prints the help and the suggestions of `workers` for its alias `app`", () 
   expect(matchCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
 });
 
-test("each alias leads to an existing command and does not hide another command", () => {
+test("each alias stands for an existing command and hides no other command", () => {
   const nouns = Object.keys(commandTable);
   expect(nouns).toEqual(expect.arrayContaining(Object.values(nounAliases)));
   for (const alias of [...Object.keys(nounAliases), ...Object.keys(commandAliases)]) expect(nouns).not.toContain(alias);
@@ -78,7 +78,7 @@ test("each alias leads to an existing command and does not hide another command"
   for (const word of Object.keys(commandHints)) expect([...nouns, ...Object.keys(commandAliases)]).not.toContain(word);
 });
 
-test("findCommand accepts a value for every global flag that requires one", () => {
+test("findCommand accepts a value for each global flag that requires one", () => {
   const taking = globalOptions
     .filter((option) => option.flags.includes("<"))
     .flatMap((option) => option.flags.replace(/ <.*/, "").split(", "));
@@ -90,7 +90,7 @@ test("rejects property names of Object.prototype as unknown commands", () => {
   expect(matchCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
 });
 
-test("each command has an example, and no flag with the name of a global flag", async () => {
+test("each command has an example, and none of its flags has a global flag's name", async () => {
   const globalFlags = new Set(globalOptions.flatMap((option) => option.flags.split(/[ ,]+/)));
   for (const { words, definition } of await commandTree()) {
     expect(definition.examples.some(([line]) => line.includes(`runtimectl ${words}`))).toBe(true);
@@ -104,7 +104,7 @@ test.each([
   ["a key in a body", ["-d", `{"key":"rtk_${"a".repeat(43)}"}`]],
   ["a truncated key", [`--x=rtk_${"a".repeat(30)}`]],
   ["a password in a URL", ["--url", "https://me:secret@host"]],
-])("rejects a secret in the arguments and does not print it (secret: %s)", (_, words) => {
+])("rejects a secret in the arguments and does not print the secret (secret: %s)", (_, words) => {
   const error = (() => {
     try {
       refuseSecrets(words);

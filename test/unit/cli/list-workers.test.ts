@@ -31,7 +31,7 @@ test("marks one active version when a worker has built-in and uploaded versions"
   expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\t\ncpanel\t1.1.0\ton\tlive\tuploaded\t\n");
 });
 
-test("includes in JSON whether each version is active", async () => {
+test("states in JSON for each version whether it is active", async () => {
   const { workers } = JSON.parse(await listed([{ ...row, name: "app", versions: ["1.1.0", "1.0.0"] }], ["--json"])) as { workers: unknown };
 
   expect(workers).toEqual([

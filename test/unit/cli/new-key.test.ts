@@ -24,7 +24,7 @@ async function create(flags: readonly string[], isTerminal: boolean, expiresAt?:
   return { daemon, home, ...(await runInProcess(words, { cwd: home, env, isTerminal })) };
 }
 
-test("prints commands that set shell variables for a new key on a terminal", async () => {
+test("prints the commands that set shell variables for a new key on a terminal", async () => {
   const { daemon, stdout, stderr } = await create([], true);
 
   expect(stdout).toBe(`${key}\n`);

@@ -24,7 +24,7 @@ test.each([
   ["2.0.0-rc.2 2.0.0-rc.1 (1.0.0)", "2.0.0-rc.2"],
   ["2.0.0+build-7 1.0.0", "2.0.0+build-7"],
   ["(1.0.0)", undefined],
-])("finds in the versions %s the active version %s", (versions, answering) => {
+])("returns for the versions %s the active version %s", (versions, answering) => {
   expect(answeringVersion(workerOf(versions).versions)?.version).toBe(answering);
 });
 

@@ -26,7 +26,7 @@ test.each([
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
-])("suggests the right option for an unknown option (command: %s)", async (words, hint) => {
+])("suggests the most similar option for an unknown option (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(hint);
@@ -41,7 +41,7 @@ test.each([
   ["logs app -n 5", "runtimectl workers logs <name> --limit <count>"],
   ["upgrade", "npm install --global ./runtimectl-VERSION.tgz"],
   ["update", "npm install --global ./runtimectl-VERSION.tgz"],
-])("suggests the right command for an unknown command (command: %s)", async (words, hint) => {
+])("suggests the most similar command for an unknown command (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(`hint: ${hint}`);
@@ -63,7 +63,7 @@ test("prints an error with --json as one JSON document on stderr", async () => {
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
 });
 
-test("returns exit code 130 and closes the connection when its signal is aborted", async () => {
+test("returns exit code 130 and closes the connection when its signal aborts", async () => {
   const interruption = new AbortController();
   const closed = Promise.withResolvers<void>();
   // Never responds.
@@ -82,7 +82,7 @@ test("returns exit code 130 and closes the connection when its signal is aborted
   await closed.promise;
 });
 
-test("returns exit code 130 when its signal is aborted before the start", async () => {
+test("returns exit code 130 when its signal has aborted before the start", async () => {
   expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
 });
 
@@ -118,7 +118,7 @@ test("colors errors only on a terminal", async () => {
 
 const countListeners = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
 
-test("leaves no listeners on the process object, and does not set process.exitCode", async () => {
+test("leaves no listeners on `process` and does not set process.exitCode", async () => {
   await run("workers list --url http://127.0.0.1:1");
   const before = countListeners();
   for (let index = 0; index < 12; index += 1) await run("workers list --url http://127.0.0.1:1");

@@ -12,7 +12,7 @@ test.each([
   ["STRIPE_KEY", "0123456789"],
   ["apiKey", "x"],
   ["TOKEN", "12345678"],
-])("treats the variable %s=%s as a secret unless the value has one character", (name, value) => {
+])("treats the variable %s=%s as a secret unless its value has one character", (name, value) => {
   expect(looksSecretValue(name, value)).toBe(value.length > 1);
 });
 

@@ -32,7 +32,7 @@ async function run(...argv: string[]) {
   return { ...result, requests: daemon.requests };
 }
 
-test("prints one row per hour with its changes", async () => {
+test("prints one row per hour with the deployments and starts in the hour", async () => {
   const { stdout, requests } = await run("shop");
 
   expect(stdout).toBe(
@@ -53,13 +53,13 @@ test("prints every interval as JSON", async () => {
 test.each([
   ["an unknown range", ["shop", "--range", "2h"]],
   ["an invalid name", ["Not a name"]],
-])("rejects %s without a request", async (_, argv) => {
+])("rejects %s without sending a request", async (_, argv) => {
   const { status, stdout, requests } = await run(...argv);
 
   expect({ status, stdout, requests }).toEqual({ status: 2, stdout: "", requests: [] });
 });
 
-test("a sparkline shows each value above 0, and sums values that do not fit", () => {
+test("a sparkline shows each value above 0, and adds up values that do not fit", () => {
   expect(sparkline([0, 1, 50, 100], 10)).toBe("▁▂▅█");
   expect(sparkline([1, 1, 0, 0, 4, 4], 3)).toBe("▃▁█");
   expect(sparkline([], 10)).toBe("");

@@ -6,7 +6,7 @@ import { keys } from "../../support/terminal-window.js";
 const refusedKey = WireAnswer.refusal(401, "INVALID_KEY", "The key is not known.");
 const profiles = `current: home\nprofiles:\n  home:\n    url: http://home.test\n  prod:\n    url: http://prod.test\n    production: true\n`;
 
-test("shows how long the daemon is unreachable, and when the next request follows", async () => {
+test("shows for how long the daemon has been unreachable, and the next attempt", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.failure = unreachable();
@@ -19,7 +19,7 @@ test("shows how long the daemon is unreachable, and when the next request follow
   expect(dashboard.text()).not.toContain("away");
 });
 
-test("waits before it repeats a call that failed with 503, while other calls succeed", async () => {
+test("waits before it repeats a call that failed with 503; other calls continue", async () => {
   const calledAtMs: number[] = [];
   const unavailable = () => {
     calledAtMs.push(Date.now());
@@ -49,7 +49,7 @@ test("ends the session when the daemon rejects the API key, and shows why", asyn
   expect(dashboard.text()).not.toContain("shop");
 });
 
-test("asks for URL and API key when no profile exists, and hides the typed API key", async () => {
+test("asks for URL and API key if no profile exists, and hides the typed API key", async () => {
   const dashboard = await renderDashboard({}, { environment: {} });
   await dashboard.waitFor("No profiles. Press a to sign in to a daemon.");
   dashboard.press("a");
@@ -64,7 +64,7 @@ test("asks for URL and API key when no profile exists, and hides the typed API k
   expect(dashboard.transport.requests).toEqual([]);
 });
 
-test("lists profiles; marks the current, production and keyless ones", async () => {
+test("lists profiles; marks the current, the production and the keyless profile", async () => {
   const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
   await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
   expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);
@@ -72,7 +72,7 @@ test("lists profiles; marks the current, production and keyless ones", async () 
   await dashboard.waitFor("key for http://prod.test:");
 });
 
-test("sends requests at the interval of --refresh, and immediately when r is pressed", async () => {
+test("sends requests at the interval of --refresh, and at once after r is pressed", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
   await dashboard.waitFor("no workers");
   await dashboard.waitFor("ready");

@@ -40,7 +40,7 @@ async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<s
   return dashboard;
 }
 
-test("shows the parent folder when esc is pressed", async () => {
+test("shows the parent folder after esc is pressed", async () => {
   const dashboard = await openFolder();
   dashboard.press(keys.enter);
   await dashboard.waitFor("this folder is empty; esc goes back");
@@ -63,7 +63,7 @@ test("escapes control characters in a text file", async () => {
 test.each([
   ["that is binary", { contents: undefined, reason: "data.bin is not a text file" }],
   ["that the daemon rejects", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
-])("shows why a file %s is not displayed", async (_what, { contents: answer, reason }) => {
+])("shows why it does not display a file %s", async (_what, { contents: answer, reason }) => {
   const dashboard = await openFolder({}, answer ? { "/api/workers/files/download": answer } : {});
   dashboard.press("j");
   await dashboard.waitFor("> data.bin");
@@ -113,7 +113,7 @@ test("deletes a folder only after the user types its name", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/files/delete"]);
 });
 
-test("asks before an upload overwrites files, and does not ask for new files", async () => {
+test("asks before an upload overwrites files, but not before it adds files", async () => {
   const files = { "index.js": "new", "logo.svg": "<svg/>" };
   const dashboard = await openFolder({ files }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
@@ -154,7 +154,7 @@ test("saves a file to the disk and never overwrites an existing file", async () 
 test.each([
   ["read-only mode", { isReadOnly: true, permissions: ["workers:read", "workers:install"] }],
   ["a key with only workers:read", { isReadOnly: false, permissions: ["workers:read"] }],
-])("can only read and save files with %s", async (_who, { isReadOnly, permissions }) => {
+])("offers only to read and save files with %s", async (_who, { isReadOnly, permissions }) => {
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
   await dashboard.waitFor("s save");
   dashboard.press("?");

@@ -95,7 +95,7 @@ test("sends no request when the user types an invalid host", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test.each(["host.added", "worker.installed"])("shows a host of another client after the event %s", async (type) => {
+test.each(["host.added", "worker.installed"])("shows a host that another client adds, after the event %s", async (type) => {
   const events = new FakeStream();
   const hosts = [added];
   const answers = { "/api/events": events, "/api/hosts": () => ({ hosts, requested: [{ host: "todos.example.org", worker: "todos" }] }) };

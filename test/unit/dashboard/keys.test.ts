@@ -120,7 +120,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (expires");
 });
 
-test("shows a new API key until y is pressed, whatever other key is pressed", async () => {
+test("shows a new API key until the user presses y, and ignores other keys", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -152,7 +152,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows a new API key above other dialogs, and erases it when closed", () => {
+test("shows a new API key above other dialogs, and erases the key when closed", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });

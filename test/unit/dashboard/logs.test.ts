@@ -83,7 +83,7 @@ test("wraps long log lines when w is pressed, and hides times when t is pressed"
   await dashboard.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(dashboard.text()));
 });
 
-test("marks missing log lines after a lost connection", async () => {
+test("shows where log lines are missing after a lost connection", async () => {
   const { dashboard, stream, write } = await openLogs(["before"], { columns: 140 });
   stream.fail(unreachable());
   await dashboard.waitFor("connection lost, reconnecting");
@@ -114,7 +114,7 @@ test("shows the log of the selected worker, and an error for an unknown worker",
   expect(dashboard.text()).not.toContain("from loud");
 });
 
-test("shows why a log cannot be followed", async () => {
+test("shows why the daemon does not send a log", async () => {
   const refused = WireAnswer.refusal(403, "NAMESPACE_DENIED", "The key is not for this namespace.");
   const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": refused };
   const dashboard = await renderDashboard(answers, { screen: "logs" });

@@ -27,7 +27,7 @@ test("completes commands, flags, paths and worker names when tab is pressed", as
   await dashboard.waitFor("tab: app · app@1.0.0");
 });
 
-test("runs a command, shows its exit code, and shows it again when up is pressed", async () => {
+test("runs a command and shows its exit code; the up key shows the command again", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("runtimectl help exit-codes → 0");

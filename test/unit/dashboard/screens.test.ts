@@ -28,7 +28,7 @@ test.each([
   ["keys", /> ci-deploy +viewer +rtk_3 /],
   ["keys", /expires +2001-09-09 01:46 UTC \(expired\)/],
   ["files", /> workers\/ +workers/],
-])("the screen %s shows the data of the daemon as the text %s", async (screen, expected) => {
+])("the screen %s shows the daemon's data as the text %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
   await dashboard.waitFor(expected);
 });
@@ -63,7 +63,7 @@ test.each([
   ["keys", "no keys; to create one: runtimectl keys create"],
   ["files", "no package directory is configured"],
   ["logs", "no workers; to deploy a folder:"],
-])("the screen %s shows what to do first when its list is empty", async (screen, expected) => {
+])("the screen %s shows the first step for the user when its list is empty", async (screen, expected) => {
   const nothing = successOf({ path: "", entries: [] });
   const answers = { "/api/keys": { keys: [] }, "/api/workers/files/list": nothing, "/api/plugins/files/list": nothing };
   const dashboard = await renderDashboard({ "/api/admin/session": admin, ...answers }, { screen });
@@ -86,7 +86,7 @@ test.each([
   ["plugins", "plugins:read"],
   ["keys", "keys:read"],
   ["logs", "workers:read"],
-])("the screen %s names the missing permission %s, and requests no list", async (screen, permission) => {
+])("the screen %s shows the missing permission %s and sends no request for its list", async (screen, permission) => {
   const session = sessionOf([], { name: "blind" });
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": session }, { screen });
   await dashboard.waitFor(`This screen requires the permission ${permission}`);
@@ -94,7 +94,7 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("the screen files names both sufficient permissions when the API key has neither", async () => {
+test("the screen files shows both permissions, either of which is sufficient", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });

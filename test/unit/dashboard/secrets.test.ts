@@ -34,7 +34,7 @@ async function openSecrets(setup: DashboardSetup = {}, answers: Readonly<Record<
   return dashboard;
 }
 
-test("lists names, sources and states of secrets, with missing secrets first", async () => {
+test("lists names, sources and states of secrets, missing secrets first", async () => {
   const dashboard = await openSecrets();
   const text = dashboard.text();
   expect(text).toContain("[2 Workers]");
@@ -45,7 +45,7 @@ test("lists names, sources and states of secrets, with missing secrets first", a
   await dashboard.waitFor("> @team/shop");
 });
 
-test("sets a value that appears in no frame, command line or message", async () => {
+test("sets a value without showing it in a frame, command line or message", async () => {
   const dashboard = await openSecrets();
   dashboard.press("je");
   await dashboard.waitFor("value of STRIPE_KEY:");
@@ -72,7 +72,7 @@ test("asks for the name and the value of a new secret", async () => {
   expect(dashboard.transport.requests.findLast(({ method }) => method === "PUT")?.body).toEqual({ value: ` ${value} ` });
 });
 
-test("asks for the name to remove a secret, and for D to remove a required secret", async () => {
+test("requires the typed name to remove a secret, and D to remove a required one", async () => {
   const required = WireAnswer.refusal(409, "SECRET_IN_USE", "The active version of @team/shop requires STRIPE_KEY.");
   const dashboard = await openSecrets({}, { [`DELETE ${path}/STRIPE_KEY`]: required });
   dashboard.press("jd");
@@ -103,13 +103,16 @@ test("does not change secrets without the permission workers:install", async () 
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test.each(["secret.set", "secret.removed", "worker.installed"])("shows secrets of another client after the event %s", async (type) => {
-  const events = new FakeStream();
-  const state = { missing: ["DATABASE_URL"] };
-  const answers = { "/api/events": events, [path]: () => ({ ...listed, ...state }) };
-  const dashboard = await openSecrets({ refreshMs: 600_000 }, answers);
-  await expect.poll(() => events.readerCount).toBe(1);
-  state.missing = ["OTHER_KEY"];
-  events.send({ id: 1, type, at: 0 } as { id: number });
-  await dashboard.waitFor("OTHER_KEY");
-});
+test.each(["secret.set", "secret.removed", "worker.installed"])(
+  "shows secrets that another client sets, after the event %s",
+  async (type) => {
+    const events = new FakeStream();
+    const state = { missing: ["DATABASE_URL"] };
+    const answers = { "/api/events": events, [path]: () => ({ ...listed, ...state }) };
+    const dashboard = await openSecrets({ refreshMs: 600_000 }, answers);
+    await expect.poll(() => events.readerCount).toBe(1);
+    state.missing = ["OTHER_KEY"];
+    events.send({ id: 1, type, at: 0 } as { id: number });
+    await dashboard.waitFor("OTHER_KEY");
+  },
+);

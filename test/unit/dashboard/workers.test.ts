@@ -58,7 +58,7 @@ test("keeps the list and shows why the daemon rejects a change", async () => {
   expect(dashboard.text()).toMatch(/> app +1\.1\.0 +enabled/);
 });
 
-test("shows state and cause of the active version, and the version after which the problem began", async () => {
+test("shows state, cause and beginning of the active version's problem", async () => {
   const since = Math.floor(Date.now() / 1000) - 240;
   const suspect = { version: "1.0.0", by: "ci" };
   const lastError = { message: "no such order", at: since, file: "index.js", line: 3 };
@@ -77,7 +77,7 @@ test("shows state and cause of the active version, and the version after which t
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
-test("shows failed requests since the start, and zero for the last minute", async () => {
+test("shows the failed requests since the start, and zero for the last minute", async () => {
   const workers = [workerMetricsOf("app", { total: 2, failed: 2, perSecond: 0, failedPerSecond: 0 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
@@ -85,7 +85,7 @@ test("shows failed requests since the start, and zero for the last minute", asyn
   await dashboard.waitFor(/errors +2 failed, none now/);
 });
 
-test("shows the newest error first in the details, before later log entries", async () => {
+test("shows the newest error first in the details, even before later log entries", async () => {
   const entry = { time: Date.now(), worker: "app", version: "1.1.0", level: "error", source: "app" };
   const entries = [
     { ...entry, id: 1, text: "Error: kaput\n    at index.js:1:1" },
@@ -96,7 +96,7 @@ test("shows the newest error first in the details, before later log entries", as
   expect(dashboard.text()).toContain("Error: kaput");
 });
 
-test("shows a long name whole in the list on a wide terminal, and wraps it in details", async () => {
+test("shows a long name completely in a wide list, and wraps it in the details", async () => {
   const name = "@very-long-team-name-for-tests/a-really-long-worker-name-that-goes-on-and-on-forever";
   const answers = { "/api/workers": [listedWorker("@team/a-name-of-thirty-five-letters"), listedWorker(name)] };
   const dashboard = await openApp({ columns: 140, rows: 45 }, answers);
@@ -109,7 +109,7 @@ test("shows a long name whole in the list on a wide terminal, and wraps it in de
   );
 });
 
-test("shows who installed a version, when and from where", async () => {
+test("shows by whom, when and with which client a version was installed", async () => {
   const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });
   await dashboard.waitFor(/source +uploaded 3h ago by ci, CLI/);
@@ -208,7 +208,7 @@ test("shows and copies a worker's URL, and lists the equivalent commands", async
     expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("shows a preview of an upload, and uploads only after enter is pressed", async () => {
+test("shows an upload's preview, and uploads only after enter is pressed", async () => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const installed = { name: "@team/shop", version: "2.0.0", installedAt: "/srv/workers/@team/shop/2.0.0" };
   const dashboard = await openApp({ rows: 30, columns: 100, files }, { "POST /api/workers/upload": created({ worker: installed }) });
@@ -260,7 +260,7 @@ test("shows why a folder cannot be uploaded, and keeps the path for correction",
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows a change by another client immediately, before the next request", async () => {
+test("shows another client's change immediately, before the next request", async () => {
   const events = new FakeStream();
   const dashboard = await openApp({ refreshMs: 600_000 }, { "/api/events": events });
   await dashboard.waitFor(/app +1\.1\.0 +enabled/);

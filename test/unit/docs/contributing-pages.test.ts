@@ -68,7 +68,7 @@ describe("pages for contributors", () => {
     expect(missing).toEqual([]);
   });
 
-  test.each(pages)("the page %s names only functions that exist in the named files", async (page) => {
+  test.each(pages)("the page %s names only functions that the named files contain", async (page) => {
     const missing: string[] = [];
     for (const { file, functions } of hopsOf(await readPage(page))) {
       const known = existsSync(path.join(repository, file)) ? await functionsIn(file) : new Set();
@@ -86,7 +86,7 @@ describe("pages for contributors", () => {
   });
 });
 
-test("the architecture page states the right number of hops for each request path", async () => {
+test("the architecture page states the correct number of hops for each request path", async () => {
   const sections = (await readPage("docs/contributing/architecture.md")).split(/^## /m);
   const counts = sections.flatMap((section) => {
     const stated = /^\d+(?= hops)/m.exec(section)?.[0];

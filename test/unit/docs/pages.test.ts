@@ -64,7 +64,7 @@ describe("tutorials and how-to pages", () => {
     expect(await readPage(page)).not.toContain("npx runtimectl");
   });
 
-  test.each(guides)("the page %s shows the output of each curl command that the tests run", async (page) => {
+  test.each(guides)("the page %s shows the output of each curl command that a test runs", async (page) => {
     const silent = stepsOf(page, await readPage(page)).flatMap((step) =>
       step.kind === "command" && step.command.exception === undefined && step.command.text.startsWith("curl ") && step.command.expected.length === 0
         ? [step.command.text]
@@ -90,7 +90,7 @@ test("the limits page states the default of each variable in its tables", async 
   }
 });
 
-test("every code block of every page is closed", async () => {
+test("every code block of every page has an end mark", async () => {
   for (const page of pages) {
     const text = await readPage(page);
     expect([page, (text.match(/^```/gm) ?? []).length % 2]).toEqual([page, 0]);

@@ -65,7 +65,7 @@ describe("the client address", () => {
     );
   });
 
-  test("is independent of entries before the address that a trusted proxy added", () => {
+  test("is independent of entries before the entry that a trusted proxy added", () => {
     const stranger = fc.ipV4().filter((address) => !address.startsWith("10."));
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), headerText)), stranger, fc.nat(3), (claims, client, proxies) => {
@@ -77,7 +77,7 @@ describe("the client address", () => {
 });
 
 describe("an IP address", () => {
-  test("is parsed when net.isIP accepts the text, and rejected otherwise", () => {
+  test("is parsed when net.isIP accepts the text, and is otherwise rejected", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), headerText), (text) => {
         expect(parseIpAddress(text) !== undefined).toBe(isIP(bareOf(text)) !== 0);

@@ -12,7 +12,7 @@ const corsHeadersOf = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name === "vary" || name.startsWith("access-control-")));
 
 describe("a preflight request", () => {
-  test("receives a response from the gateway when a rule lists the request's origin", async () => {
+  test("receives a response of the gateway when a rule lists the request's origin", async () => {
     const rule = { name: "shop", paths: ["/shop/**"], origins: [page], methods: ["PUT"], credentials: true, maxAge: "10m" };
     const gateway = await loadGateway({ cors: [{ ...rule, allowedHeaders: ["content-type", "x-a"], exposedHeaders: ["x-total"] }] });
     const answer = await gateway.send(preflight("/shop/cart", page), { answer: new Response(null, { status: 500 }) });
@@ -37,7 +37,7 @@ describe("a preflight request", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights none": 1 });
   });
 
-  test("is allowed to use any valid request header when the rule lists none", async () => {
+  test("permits any valid request header when the rule lists no header", async () => {
     const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const asking = async (names: string) =>
       (await gateway.send(preflight("/", page, { "access-control-request-headers": names }))).headers.get("access-control-allow-headers");
@@ -46,7 +46,7 @@ describe("a preflight request", () => {
     for (const invalid of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(invalid), invalid).toBeNull();
   });
 
-  test("reaches the worker when no rule matches or when it lacks preflight headers", async () => {
+  test("reaches the worker when no rule matches, or when it lacks preflight headers", async () => {
     const gateway = await loadGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
     expect(await (await gateway.send(preflight("/other", page))).text()).toBe("app");
     expect(await (await gateway.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");
@@ -54,7 +54,7 @@ describe("a preflight request", () => {
     expect(gateway.counts.size).toBe(0);
   });
 
-  test("counts toward rate limits, but is accepted when a limit is exceeded", async () => {
+  test("counts toward rate limits, but is accepted even above a limit", async () => {
     const gateway = await loadGateway({ cors: [{ origins: [page] }], rateLimits: [{ limit: 2, window: "1m" }] });
     for (let index = 0; index < 5; index += 1) expect((await gateway.send(preflight("/", page))).status).toBe(204);
     const refused = await gateway.send(requestOf("/", { headers: { origin: page } }));
@@ -82,7 +82,7 @@ async function headersOf(
 }
 
 describe("the response to a request that matches a CORS rule", () => {
-  test("allows pages of the rule's origins to read it", async () => {
+  test("allows pages of the rule's origins to read the response", async () => {
     expect(await headersOf([{ origins: [page], credentials: true, exposedHeaders: ["x-a", "x-b"] }], page)).toEqual({
       "access-control-allow-origin": page,
       "access-control-allow-credentials": "true",
@@ -104,7 +104,7 @@ describe("the response to a request that matches a CORS rule", () => {
     });
   });
 
-  test("keeps the other values of its Vary header", async () => {
+  test("keeps the existing values of its Vary header", async () => {
     const cases = [
       ["Accept", "Accept, Origin"],
       ["accept, origin", "accept, origin"],
@@ -132,7 +132,7 @@ describe("the response to a request that matches a CORS rule", () => {
 });
 
 describe("an origin of a CORS rule", () => {
-  test("matches with a wildcard any subdomain with the same scheme and port", () => {
+  test("with a wildcard, matches any subdomain with the same scheme and port", () => {
     const origins = new Origins(["https://*.example.com", "http://*.localhost:3000"]);
     for (const origin of ["https://a.example.com", "https://a.b-c.example.com", "http://x.localhost:3000"])
       expect(origins.allows(origin), origin).toBe(true);

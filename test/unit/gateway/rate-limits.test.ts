@@ -52,7 +52,7 @@ describe("a rate limit", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_allowed everyone": 4, "gateway_limited everyone": 4 });
   });
 
-  test("rejects requests during its block time, which more requests do not extend", async () => {
+  test("rejects requests during its block time, and further requests do not extend it", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1s", block: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/"))).toEqual([200, 429]);
     for (let second = 0; second < 59; second += 1) {
@@ -86,7 +86,7 @@ describe("a rate limit", () => {
     expect(seen).toEqual([200, 429, 429]);
   });
 
-  test("counts all clients without an address together", async () => {
+  test("counts all clients without an address as one client", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/", { from: "unknown" }))).toEqual([200, 429]);
   });
@@ -123,7 +123,7 @@ describe("a rate limit", () => {
     expect([await send(""), await send("")]).toEqual([200, 429]);
   });
 
-  test("counts requests per normalized path with `by: path`, also per client and path", async () => {
+  test("counts requests per normalized path with `by: path`, or per client and path", async () => {
     const byPath = await loadGateway({ rateLimits: [{ by: "path", limit: 1, window: "1m" }] });
     const paths = ["/shop/a", "/shop/b", "/shop/a?x", "/shop@1/a", "/shop/%61/", `/shop/${"x".repeat(300)}`, `/shop/${"x".repeat(301)}`];
     expect(await statuses(byPath, paths.length, (index) => requestOf(paths[index] as string, { from: `192.0.2.${index}` }))).toEqual([
@@ -136,7 +136,7 @@ describe("a rate limit", () => {
     expect([await send("/a", "192.0.2.1"), await send("/b", "192.0.2.1")]).toEqual([429, 429]);
   });
 
-  test("counts a request in all matching limits until one of them is exceeded", async () => {
+  test("counts a request in all matching limits until one limit is exceeded", async () => {
     const rateLimits = [
       { name: "wide", limit: 3, window: "1m" },
       { name: "narrow", paths: ["/shop/login"], limit: 1, window: "1m" },
@@ -183,7 +183,7 @@ describe("a rate limit", () => {
 describe("the request counters of clients", () => {
   const options = { limit: 1, windowMs: 10_000, blockMs: 0, mostKeys: 100 };
 
-  test("are limited in number by the deletion of the client that was inactive longest", async () => {
+  test("are limited in number: the counter of the longest inactive client is deleted", async () => {
     const limiter = new BoundedLimiter(options);
     await limiter.consume("loyal");
     for (let index = 0; index < 1000; index += 1) {

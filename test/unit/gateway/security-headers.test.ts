@@ -41,7 +41,7 @@ describe("security headers", () => {
     expect(await headersOf(overriding, requestOf("/"), own())).toMatchObject({ "x-frame-options": "SAMEORIGIN" });
   });
 
-  test("include HSTS only when a trusted proxy reports that the client uses https", async () => {
+  test("include HSTS only if a trusted proxy reports that the client uses HTTPS", async () => {
     const strict = { maxAge: "365d", includeSubDomains: true, preload: true };
     const settings = { trustedProxies: ["10.0.0.0/8"], securityHeaders: { strictTransportSecurity: strict } };
     const promised = async (from: string, proto: string) =>
@@ -52,14 +52,14 @@ describe("security headers", () => {
     expect(await promised("10.0.0.1, 192.0.2.1", "https"), "an untrusted client can send the header").toBeUndefined();
   });
 
-  test("are included in responses that the gateway creates", async () => {
+  test("are also part of responses that the gateway creates", async () => {
     const gateway = await loadGateway({ securityHeaders: true, rateLimits: [{ limit: 1, window: "1m" }], cors: [{ origins: ["*"] }] });
     await gateway.send(requestOf("/"));
     const refused = await gateway.send(requestOf("/"));
     expect([refused.status, refused.headers.get("x-content-type-options")]).toEqual([429, "nosniff"]);
   });
 
-  test("need only an onResponse hook of the plugin", async () => {
+  test("require only the plugin's onResponse hook", async () => {
     expect(Object.keys((await loadGateway({ securityHeaders: true })).plugin).toSorted()).toEqual(["onInit", "onResponse", "onShutdown"]);
     expect(Object.keys((await loadGateway({})).plugin).toSorted()).toEqual(["onInit", "onShutdown"]);
   });

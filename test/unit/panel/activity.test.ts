@@ -46,7 +46,7 @@ function follow(mayAudit: boolean, [auditEntries, events]: [readonly AuditEntry[
 
 const keysOf = (follower: ActivityFollower) => follower.state.get().entries.map(({ key }) => key);
 
-test("merges audit entries with events that no request caused, newest first", async () => {
+test("merges audit entries with events that no request caused, the newest first", async () => {
   const events = [event(3), event(4, { type: "worker.installed" }), event(5, { type: "stream.opened" })];
   const { stream, follower } = follow(true, [[audit(3), audit(4)], events]);
   await vi.advanceTimersByTimeAsync(100);
@@ -57,7 +57,7 @@ test("merges audit entries with events that no request caused, newest first", as
   follower.close();
 });
 
-test("shows events of changes without the permission for the audit log", async () => {
+test("shows the events of changes if the key cannot read the audit log", async () => {
   const { follower } = follow(false, [
     [audit(3)],
     [event(3), event(4, { type: "worker.installed", principal }), event(5, { type: "stream.gap" })],
@@ -68,7 +68,7 @@ test("shows events of changes without the permission for the audit log", async (
   follower.close();
 });
 
-test("adds older entries until the audit log has no more", async () => {
+test("adds older entries until the audit log has no older entries", async () => {
   const { follower } = follow(true, [[audit(3), audit(4)], []]);
   await vi.advanceTimersByTimeAsync(100);
   expect(follower.state.get().hasOlder).toBe(true);

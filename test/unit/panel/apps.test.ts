@@ -27,7 +27,7 @@ const all: AppFilters = { search: "", namespace: "", state: "", source: "" };
 const namesOf = (filters: Partial<AppFilters>) => filterApps(apps, { ...all, ...filters }).map(({ name }) => name);
 
 describe("toApps", () => {
-  test("joins the entries of a worker to one app, and sorts apps by name", () => {
+  test("joins the entries of a worker into one app, and sorts apps by name", () => {
     expect(apps.map(({ name, versions }) => [name, versions.length])).toEqual([
       ["@team/shop", 1],
       ["hello", 1],
@@ -36,7 +36,7 @@ describe("toApps", () => {
     ]);
   });
 
-  test("returns the active version, the namespace and whether an app is built in", () => {
+  test("returns the active version, the namespace, and whether an app is built in", () => {
     const [shop, hello, idle, todos] = apps;
     expect(shop).toMatchObject({ namespace: "@team", isBuiltIn: false });
     expect(hello?.isBuiltIn).toBe(true);
@@ -128,7 +128,7 @@ describe("effectOf", () => {
     expect(effectOf(uploaded, app)).toBe(effect);
   });
 
-  test("notes a plugin, a disabled package, or a missing entrypoint or version", () => {
+  test("reports a plugin, a disabled package, or a missing entrypoint or version", () => {
     expect(notesOf(facts)).toEqual([]);
     expect(notesOf({ ...facts, isPlugin: true, entrypoint: undefined })).toEqual([expect.stringContaining("that of a plugin")]);
     const notes = notesOf({ ...facts, entrypoint: undefined, version: "latest", isEnabled: false }).join("\n");
@@ -149,7 +149,7 @@ describe("the reason for which the panel prevents an upload", () => {
       "@team/shop",
       "in @other only, and @team/shop lies outside",
     ],
-  ])("is returned, if any, for a key that %s", (_what, principal, name, reason) => {
+  ])("is returned for a key that %s, if there is one", (_what, principal, name, reason) => {
     const refusal = refusalOf({ ...facts, name }, target, principal);
     if (reason === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(reason);

@@ -135,7 +135,7 @@ describe("readPackageInfo", () => {
     expect(await facts(files)).toMatchObject({ isPlugin: true, pluginEntry: undefined });
   });
 
-  test("reads enabled: false, and returns the version latest without a version", async () => {
+  test("reads enabled: false, and returns the version latest if no version is declared", async () => {
     expect(await facts({ "manifest.yaml": "name: a\nenabled: false\n" })).toMatchObject({ isEnabled: false, version: "latest" });
   });
 
@@ -162,7 +162,7 @@ describe("packFolder", () => {
     expect(await text.isFile(longPath)).toBe(true);
   });
 
-  test("rejects when a file of the plan does not exist", async () => {
+  test("rejects if a file of the plan does not exist", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     const plan = { facts: await factsOf(folder), files: ["gone.js"], excluded: [] };
     await expect(packFolder(folder, plan, signal)).rejects.toThrow("gone.js is not there any more");

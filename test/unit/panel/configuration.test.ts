@@ -26,13 +26,13 @@ describe("kindOf", () => {
     expect(kindOf({ type: "object", properties: {} })).toBe("group");
   });
 
-  test("edits all other values as YAML", () => {
+  test("selects YAML as the form of all other values", () => {
     const schemas = [{}, { type: "object" }, { type: "array" }, { type: ["string", "array"] }, { type: "array", items: {} }] as const;
     for (const schema of schemas) expect(kindOf(schema)).toBe("yaml");
   });
 });
 
-test("parses numbers only for numeric types, and keeps other texts for the daemon's check", () => {
+test("parses numbers only for numeric types, and leaves other checks to the daemon", () => {
   expect(valueOfText("12", { type: "integer" })).toBe(12);
   expect(valueOfText("auto", { type: ["integer", "string"] })).toBe("auto");
   expect(valueOfText("12", { type: "string" })).toBe("12");
@@ -41,14 +41,14 @@ test("parses numbers only for numeric types, and keeps other texts for the daemo
   expect([textOfValue(null), textOfValue(0), textOfValue({ a: 1 })]).toEqual(["", "0", '{"a":1}']);
 });
 
-test("changes one property of a map and removes it", () => {
+test("changes and removes one property of a map", () => {
   expect(withProperty({ a: 1 }, "b", 2)).toEqual({ a: 1, b: 2 });
   expect(withProperty({ a: 1, b: 2 }, "b", undefined)).toEqual({ a: 1 });
   expect(withProperty(undefined, "a", 1)).toEqual({ a: 1 });
   expect([newItem({ type: "string" }), newItem({ type: "object", properties: {} })]).toEqual(["", {}]);
 });
 
-test("returns the faults of a rejected change by field", () => {
+test("returns the errors of a rejected change by field", () => {
   const fields = [
     { name: "memory", message: "is not a size", line: 4 },
     { name: "memory", message: "is too large" },

@@ -24,7 +24,7 @@ describe("diffParts", () => {
     expect(linesOf("", "a")).toEqual([["-", "+a"]]);
   });
 
-  test("keeps 3 equal lines around each difference and separates distant ones", () => {
+  test("keeps 3 equal lines around each difference, and separates distant differences", () => {
     const lines = Array.from({ length: 30 }, (_, index) => String(index));
     const changed = lines.with(5, "x").with(25, "y");
     expect(linesOf(lines.join("\n"), changed.join("\n"))).toEqual([
@@ -33,7 +33,7 @@ describe("diffParts", () => {
     ]);
   });
 
-  test("restores both texts from random edits", () => {
+  test("can restore both texts from the differences after random edits", () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     for (let round = 0; round < 200; round += 1) {
@@ -48,7 +48,7 @@ describe("diffParts", () => {
     }
   });
 
-  test("returns undefined beyond the maximum number of different lines", () => {
+  test("returns undefined for texts with more than the maximum of different lines", () => {
     expect(diffParts(long("a"), long("b"))).toBeUndefined();
   });
 });
@@ -77,7 +77,7 @@ function apiOf(texts: Readonly<Record<string, string>>): FileApi {
 const compare = (texts: Record<string, string>) => compareVersions(apiOf(texts), "w/shop/1", "w/shop/2", new AbortController().signal);
 
 describe("compareVersions", () => {
-  test("finds added, removed and changed files, also of the same size", async () => {
+  test("finds added, removed and changed files, even if the size is unchanged", async () => {
     const { files, equal, unread } = await compare({
       "w/shop/1/index.js": "one",
       "w/shop/2/index.js": "two",
@@ -102,7 +102,7 @@ describe("compareVersions", () => {
 });
 
 describe("timelineOf", () => {
-  test("puts the latest installation first, and versions without a time last", () => {
+  test("returns the latest installation first, and versions without a time last", () => {
     const [app] = toApps([
       {
         name: "shop",

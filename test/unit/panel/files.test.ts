@@ -45,27 +45,27 @@ describe("folderAt", () => {
     ["workers/shop/1.0.0/assets", true],
     ["workers/shop/notes", false],
     [".shipped/shop/1.0.0", false],
-  ])("returns whether files in the folder %s can be changed", (path, isChangeable) => {
+  ])("returns whether the user can change files in the folder %s", (path, isChangeable) => {
     expect(folderAt(shop, roots, path)).toEqual({ of: shop, path, isChangeable });
   });
 
-  test("returns that files below a plugin's folder can be changed", () => {
+  test("returns that the user can change files below a plugin's folder", () => {
     expect(folderAt({ ...shop, kind: "plugins" }, ["plugins/guard"], "plugins/guard/rules")?.isChangeable).toBe(true);
   });
 
   test.each(["workers/shopping", "workers", "workers/other/1.0.0"])(
-    "returns undefined for the folder %s outside of the package",
+    "returns undefined for the folder %s, which is outside of the package",
     (path) => {
       expect(folderAt(shop, roots, path)).toBeUndefined();
     },
   );
 });
 
-test("isWithin returns false for a path that only begins with the folder's name", () => {
+test("isWithin returns false for a path that only starts with the folder's name", () => {
   expect([isWithin("a/b", "a/b"), isWithin("a/b", "a/b/c"), isWithin("a/b", "a/bc")]).toEqual([true, true, false]);
 });
 
-test("pageAt percent-encodes folder and file in the URL", () => {
+test("pageAt percent-encodes the folder and the file in the URL", () => {
   expect(pageAt(shop, "workers/shop/1.0.0", "a&b.txt")).toBe("apps/shop/files?path=workers%2Fshop%2F1.0.0&file=a%26b.txt");
 });
 
@@ -80,7 +80,7 @@ describe("readFile", () => {
     expect(await read(Buffer.from([0, 1, 2]))).toEqual({ kind: "binary", sizeBytes: 3 });
   });
 
-  test("does not return the content of files above 512 KB", async () => {
+  test("does not return the content of a file above 512 KB", async () => {
     expect(await read(Buffer.alloc(512 * 1024, "a"))).toMatchObject({ kind: "text" });
     expect(await read(Buffer.alloc(512 * 1024 + 1, "a"))).toEqual({ kind: "large", mostBytes: 512 * 1024 });
   });

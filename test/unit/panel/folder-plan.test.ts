@@ -21,7 +21,7 @@ describe("planFolder", () => {
     expect(excluded).toEqual([]);
   });
 
-  test("excludes .git, secrets and .DS_Store, and does not list excluded folders", async () => {
+  test("excludes .git, secrets and .DS_Store, and reads no excluded folder", async () => {
     const { packed, excluded, listed } = await plan({
       ".git/config": "",
       ".env.local": "",
@@ -75,7 +75,7 @@ describe("planFolder", () => {
     await expect(planFolder(large, "worker", signal)).rejects.toThrow(/The folder has more than [\d,]+ files/);
   });
 
-  test("rejects with the reason of the signal when the signal is aborted", async () => {
+  test("rejects with the reason of its signal when the signal is aborted", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     await expect(planFolder(folder, "worker", AbortSignal.abort(new Error("left the page")))).rejects.toThrow("left the page");
   });

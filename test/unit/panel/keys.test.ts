@@ -50,7 +50,7 @@ test.each([
   expect(usualLifetime({ expiresAt }, 1000)).toBe(lifetime);
 });
 
-test("mayGrant allows only permissions that the principal itself has", () => {
+test("mayGrant allows only permissions that the principal has", () => {
   const reader = { ...operator, permissions: ["workers:read" as const] };
   expect(mayGrant(reader, ["workers:read"])).toBe(true);
   expect(mayGrant(reader, ["workers:read", "keys:create"])).toBe(false);

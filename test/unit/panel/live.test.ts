@@ -41,7 +41,7 @@ describe("Observable", () => {
 });
 
 describe("QueryState", () => {
-  test("requests data immediately and at each interval, until the watcher stops", async () => {
+  test("requests data immediately and at each interval until the watcher stops", async () => {
     const [resource, { ask }] = [new QueryState<number>(open), question()];
     const leave = resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
@@ -89,7 +89,7 @@ describe("QueryState", () => {
     expect(resource.state.get().data).toBe(1);
   });
 
-  test("requests data again after a change, even during a request", async () => {
+  test("requests data again after a change, even while a request is pending", async () => {
     const responses = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const;
     const ask = vi.fn<() => Promise<number>>();
     for (const { promise } of responses) ask.mockReturnValueOnce(promise);
@@ -114,7 +114,7 @@ describe("Resources", () => {
     expect(resources.of("workers")).not.toBe(first);
   });
 
-  test("polls at most once per 60 s while the event stream reports changes", async () => {
+  test("polls at most once per 60 s while the event stream is open", async () => {
     const [workers, metrics] = [question(), question()];
     const resources = new Resources({ isOpen: () => true });
     resources.of<number>("workers").watch(workers.ask, 1000);
@@ -129,7 +129,7 @@ describe("Resources", () => {
     expect(workers.ask).toHaveBeenCalledTimes(2);
   });
 
-  test("reloads only changed resources, and the files of changed packages", async () => {
+  test("reloads only changed resources and the files of changed packages", async () => {
     const names = ["workers", "files.workers.shop", "files.roots.workers.shop", "plugins", "keys", "metrics"];
     const resources = new Resources({ isOpen: () => true });
     const questions = names.map((name) => {
@@ -159,7 +159,7 @@ function openFeed(answer: unknown) {
 const event = (id: number, type: string) => ({ id, type, at: 0 });
 
 describe("EventSubscription", () => {
-  test("reports all resources when the stream opens, then those of each event", async () => {
+  test("reports all resources when the stream opens, then the resources of each event", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
@@ -173,7 +173,7 @@ describe("EventSubscription", () => {
     feed.setReader(undefined);
   });
 
-  test("reports events within 500 ms as one change", async () => {
+  test("combines the events of 500 ms into one change", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);
     feed.setReader(operator);
@@ -186,7 +186,7 @@ describe("EventSubscription", () => {
     feed.setReader(undefined);
   });
 
-  test("opens a lost stream again after 1 s, then after 2 s", async () => {
+  test("reopens a lost stream after 1 s, then after 2 s", async () => {
     const { transport, heard, feed } = openFeed(new WireAnswer(503, "{}"));
     feed.setReader(operator);
     await vi.advanceTimersByTimeAsync(0);
@@ -221,7 +221,7 @@ describe("EventSubscription", () => {
 });
 
 describe("Toasts", () => {
-  test("shows the last three messages, and messages with an action for up to 12 s", async () => {
+  test("shows the last three messages, and messages with a button for up to 12 s", async () => {
     const toasts = new Toasts();
     for (const text of ["one", "two", "three", "four"]) toasts.say(text);
     expect(toasts.shown.get().map(({ text }) => text)).toEqual(["two", "three", "four"]);

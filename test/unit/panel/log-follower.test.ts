@@ -27,7 +27,7 @@ function follow(answer: unknown, events: unknown = new FakeStream([])) {
 const rowsOf = (...ids: readonly number[]) => ids.map((id) => ({ key: `entry ${id}`, entry: { id } }));
 const logRequests = ({ transport }: ReturnType<typeof follow>) => transport.requests.filter(({ path }) => path.includes("/logs"));
 
-test("adds and counts log entries", async () => {
+test("adds log entries and counts them", async () => {
   const stream = new FakeStream([entry(1), entry(2)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -55,7 +55,7 @@ test("keeps only the newest log entries when the text exceeds 16 MB", async () =
   follower.close();
 });
 
-test("loads older entries, and shows an event before them only then", async () => {
+test("loads older entries, and only then shows an event that precedes the first entry", async () => {
   const installed = { id: 1, type: "worker.installed", at: 3, subject: { name: "@team/shop", version: "1.0.0" } };
   const events = new FakeStream([installed, { ...installed, id: 2, type: "worker.crashed", at: 11 }]);
   const stream = new FakeStream(Array.from({ length: pageSize }, (_, index) => entry(index + 10)));
@@ -72,7 +72,7 @@ test("loads older entries, and shows an event before them only then", async () =
   follower.close();
 });
 
-test("continues after the last received entry when the connection was lost", async () => {
+test("continues after the last received entry when the connection is lost", async () => {
   const stream = new FakeStream([entry(7)]);
   const { transport, follower } = follow(stream);
   const resumed: unknown[] = [];
@@ -92,7 +92,7 @@ test("continues after the last received entry when the connection was lost", asy
   follower.close();
 });
 
-test("stops after a 404 response, and tries again after a 401 response", async () => {
+test("stops after a 404 response, and repeats its request after a 401 response", async () => {
   const refused = follow(WireAnswer.refusal(404, "WORKER_NOT_FOUND", "gone"));
   await vi.advanceTimersByTimeAsync(30_000);
   expect(refused.follower.state.get()).toMatchObject({ phase: "refused", error: { code: "WORKER_NOT_FOUND" } });
@@ -104,7 +104,7 @@ test("stops after a 404 response, and tries again after a 401 response", async (
   ended.follower.close();
 });
 
-test("closes the log stream when the follower is closed", async () => {
+test("closes the log stream when the caller closes the follower", async () => {
   const stream = new FakeStream([entry(1)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);

@@ -17,20 +17,20 @@ const entry = (id: number, more: Partial<LogEntry> = {}): LogEntry => ({
   ...more,
 });
 
-test("folds each stack to its first own frame", () => {
+test("replaces each stack trace with its first frame of the app's code", () => {
   const text =
     "Error: a\n    at node:fs:1:2\n    at /x/node_modules/y/z.js:1:1\n    at own (index.js:3:4)\n    at b.js:1:1\n[cause]: b\n    at c.js:1:1";
   expect(foldStacks(text)).toEqual({ text: "Error: a\n    at own (index.js:3:4)\n[cause]: b\n    at c.js:1:1", foldedFrames: 3 });
 });
 
-test("keeps the first frame of a stack without own frames, and texts without stacks", () => {
+test("keeps the first frame of a stack trace without frames of the app's code", () => {
   expect(foldStacks("Error\n    at node:fs:1:2\n    at node:net:1:2").text).toBe("Error\n    at node:fs:1:2");
   expect(foldStacks("one\n  two\nthree")).toEqual({ text: "one\n  two\nthree", foldedFrames: 0 });
 });
 
 const read = (query: string) => JSON.parse(JSON.stringify(readLogQuery(new URLSearchParams(query)))) as unknown;
 
-test("reads the selection from a URL and ignores invalid values", () => {
+test("reads the filters from a URL and ignores invalid values", () => {
   expect(read("level=warn&source=request&status=5xx&since=15m&until=1700000000000")).toEqual({
     level: "warn",
     source: "request",
@@ -41,12 +41,12 @@ test("reads the selection from a URL and ignores invalid values", () => {
   expect(read("level=loud&source=moon&status=9xx&since=now&until=then")).toEqual({});
 });
 
-test("offers a selected range as a choice of the time range", () => {
+test("adds a selected time range to the choices of the time range", () => {
   expect(timeChoices({ since: "1h" }).map(({ value }) => value)).toEqual(["", "15m", "1h", "24h", "7d"]);
   expect(timeChoices({ since: "1700000000000", until: "1700000060000" }).at(-1)?.value).toBe("1700000000000");
 });
 
-test("counts the entries of each level in equal intervals", () => {
+test("counts the entries of each level in intervals of equal length", () => {
   const rows = [entry(0), entry(1, { level: "error" }), entry(119, { level: "warn" })].map((one) => entryRow(one));
   const counts = countLevels(rows);
   expect(counts).toMatchObject({ startMs: 0, intervalMs: 2, most: 2 });
@@ -58,7 +58,7 @@ test("counts the entries of each level in equal intervals", () => {
   expect(countLevels([])).toBeUndefined();
 });
 
-test("places rows by their lines until they are measured", () => {
+test("positions rows by their number of lines until the rows are measured", () => {
   const layout = new RowLayout();
   const rows = [entry(1), entry(2, { text: "a\nb\nc" }), entry(3)].map((one) => entryRow(one));
   layout.setRows(rows);

@@ -47,7 +47,7 @@ describe("checkFrame", () => {
     [200, { "x-frame-options": "SAMEORIGIN" }, undefined],
     [200, { "content-security-policy": "default-src 'self'; frame-ancestors 'none'" }, "unframeable"],
     [200, { "content-security-policy": "frame-ancestors 'self'", "x-frame-options": "DENY" }, undefined],
-  ])("classifies a response with the status %d and the headers %j", async (status, headers, refusal) => {
+  ])("returns the result for a response with the status %d and the headers %j", async (status, headers, refusal) => {
     expect(await check(status, headers)).toBe(refusal);
   });
 

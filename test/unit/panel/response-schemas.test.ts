@@ -64,7 +64,7 @@ describe("schemas of responses", () => {
     expect([accepts(theirs, value), accepts(ours, value)]).toEqual([false, false]);
   });
 
-  test("name the first wrong value", () => {
+  test("report the first value of a wrong type", () => {
     expect(schemas.object({ list: schemas.array(schemas.int()) })["~standard"].validate({ list: [1, "2"] })).toEqual({
       issues: [{ message: "response.list[1] is not an integer" }],
     });

@@ -53,7 +53,7 @@ describe("placeOf", () => {
 });
 
 describe("Router", () => {
-  test.each(["/cpanel/", "/cpanel"])("redirects the path %s to the overview and keeps the query", (path) => {
+  test.each(["/cpanel/", "/cpanel"])("redirects the path %s to the overview, and keeps the query", (path) => {
     const { browser, router } = open(`${path}?theme=dark`);
     expect(browser.location.href).toBe("http://daemon.test/cpanel/overview?theme=dark");
     expect(router.route.get()).toMatchObject({ segments: ["overview"], visit: 0 });
@@ -71,7 +71,7 @@ describe("Router", () => {
     expect(open("/cpanel/apps/100%").router.route.get().segments).toEqual(["apps", "100%"]);
   });
 
-  test("adds a history entry and counts a visit for each navigation", () => {
+  test("adds a history entry for each navigation and counts the navigations", () => {
     const { browser, router } = open("/cpanel/overview");
     const onChange = vi.fn<() => void>();
     router.route.subscribe(onChange);
@@ -83,7 +83,7 @@ describe("Router", () => {
     expect(onChange).toHaveBeenCalledTimes(2);
   });
 
-  test("changes the query without a new history entry or visit", () => {
+  test("changes the query without a new history entry or a counted navigation", () => {
     const { browser, router } = open("/cpanel/apps");
     router.setSearch(new URLSearchParams({ search: "shop" }));
     expect(browser.location.href).toBe("http://daemon.test/cpanel/apps?search=shop");
@@ -93,7 +93,7 @@ describe("Router", () => {
     expect(browser.location.href).toBe("http://daemon.test/cpanel/apps");
   });
 
-  test("stays on the page while a guard blocks links and the back button", () => {
+  test("stays on the page while a guard rejects links and the back button", () => {
     const { browser, router } = open("/cpanel/overview");
     router.go("apps/shop?path=a&file=b");
     const release = router.guard(() => false);

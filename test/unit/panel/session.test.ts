@@ -86,7 +86,7 @@ describe("Connection", () => {
   test.each([
     ["AUTH_REQUIRED", 1],
     ["INVALID_KEY", 0],
-  ])("reports an expired session for a 401 (error code: %s, number of reports: %d)", async (code, count) => {
+  ])("reports an expired session after a 401 (error code: %s, number of reports: %d)", async (code, count) => {
     const { connection, onRefused } = openConnection({ "GET /api/workers": () => refusal(401, code) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code });
@@ -106,7 +106,7 @@ async function openSession(replies: Readonly<Record<string, Reply>>, remembered?
 const shown = () => json({ authenticated: true, principal: operator });
 
 describe("Session", () => {
-  test("sends no request for a session when the browser has not stored one", async () => {
+  test("sends no session request when the browser has stored no session", async () => {
     const { session, calls } = await openSession({});
     await session.look();
     expect(session.state.get()).toEqual({ phase: "signed-out", hasLeft: false });
@@ -192,7 +192,7 @@ describe("RememberedSession", () => {
     expect(new RememberedSession({ storage, panelPath: "/cpanel/" }).endsAt).toBe(endsAt);
   });
 
-  test("returns that a session can exist when the browser blocks storage", () => {
+  test("reports that a session is possible when the browser blocks storage", () => {
     const storage = new MemoryStorage();
     storage.isBlocked = true;
     const remembered = new RememberedSession({ storage, panelPath: "/cpanel/" });

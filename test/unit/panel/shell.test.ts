@@ -9,7 +9,7 @@ import { rolePermissions } from "../../../src/shared/permissions.js";
 
 const titles = (permissions: Parameters<typeof sectionsFor>[0]) => sectionsFor(permissions).map(({ title }) => title);
 
-test("offers only sections that a key can use", () => {
+test("offers only the sections that a key is allowed to use", () => {
   expect(titles(rolePermissions.admin)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Keys", "Settings"]);
   expect(titles(rolePermissions.editor)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Settings"]);
   expect(titles(["audit:read"])).toEqual(["Overview", "Activity", "Settings"]);
@@ -31,7 +31,7 @@ test.each([
   expect(crumbsOf(segments).map(({ title, to }) => `${title} ${to}`)).toEqual(expected);
 });
 
-test("keeps the collapsed navigation in the storage of the browser", () => {
+test("stores in the browser that the navigation is collapsed", () => {
   const stored = new Map<string, string>();
   const storage = {
     getItem: (name: string) => stored.get(name) ?? null,
@@ -63,11 +63,11 @@ describe("the command menu", () => {
   ];
   const found = (typed: string) => matchCommands(commands, typed).map(({ title }) => title);
 
-  test("offers all commands but the details without a text", () => {
+  test("without a typed text, offers all commands except detail commands", () => {
     expect(found(" ")).toEqual(["Workshop", "my-shop", "shop", "Overview"]);
   });
 
-  test("puts the best match first", () => {
+  test("lists the best match first", () => {
     expect(found("SHOP")).toEqual(["shop", "shop: logs", "my-shop", "Workshop"]);
     expect(found("shop log")).toEqual(["shop: logs"]);
     expect(found("nothing")).toEqual([]);
@@ -84,13 +84,13 @@ describe("the command menu", () => {
 });
 
 describe("charts", () => {
-  test("draw a sparkline from the right edge until it has all its values", () => {
+  test("start a sparkline at the right edge until it has all values", () => {
     expect(linePath([1], { capacity: 2, highest: 1 })).toBe("");
     expect(linePath([0, 2, 4], { capacity: 3, highest: 4 })).toBe("M0.0 23.0L60.0 12.5L120.0 2.0");
     expect(linePath([0, 0], { capacity: 3, highest: 0 })).toBe("M60.0 23.0L120.0 23.0");
   });
 
-  test("add up the series of a stacked chart and keep gaps", () => {
+  test("add up the series of a stacked chart, and keep gaps", () => {
     const series = [
       { label: "2xx", color: "--chart-2xx", values: [1, 2, null] },
       { label: "5xx", color: "--chart-5xx", values: [3, 0, null] },

@@ -14,7 +14,7 @@ test.each([
   expect(fitted(text, columns)).toBe(expected);
 });
 
-test("escapes control characters before measuring the width of the text", () => {
+test("escapes control characters before it measures the width of the text", () => {
   expect(fitted("a\u001b[31mb", 12)).toBe("a\\x1b[31mb  ");
   expect(fitted("a\u001b[31mb", 6)).toBe("a\\x1b…");
 });

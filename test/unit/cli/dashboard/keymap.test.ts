@@ -6,7 +6,7 @@ test("the default keymap has one key for every action on each screen", () => {
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
 
-test("a key that replaces the default key of an action makes this default key free", () => {
+test("the default key of an action is free after another key replaces it", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
   expect(keymap.actionsOf("d")).not.toContain("workers.delete");
@@ -17,7 +17,7 @@ test.each([
   [{ quit: "r" }, "the key r is assigned to both refresh and quit"],
   [{ "workers.delete": "j" }, "the key j is assigned to both list.down and workers.delete"],
   [{ "workers.delete": "q" }, "the key q is assigned to both workers.delete and quit"],
-])("rejects one key for two actions of a screen, and names both (bindings: %j)", (changes, message) => {
+])("rejects one key for two actions of a screen and names both actions (keys: %j)", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
 

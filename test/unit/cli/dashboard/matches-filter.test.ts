@@ -10,6 +10,6 @@ test.each([
   ["!us", true],
   ["shop !eu", false],
   ["!", true],
-])("compares the filter %j with the row `@team/shop-EU on` (match: %s)", (filter, expected) => {
+])("the filter %j is compared with the row `@team/shop-EU on` (match: %s)", (filter, expected) => {
   expect(matchesFilter("@team/shop-EU on", filter)).toBe(expected);
 });

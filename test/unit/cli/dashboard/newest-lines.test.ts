@@ -18,7 +18,7 @@ test("keeps the newest lines up to the maximum number of lines", () => {
   expect(kept.at(-1)?.id).toBe(mostLines + 9);
 });
 
-test("keeps fewer than the maximum number of lines when the lines are long", () => {
+test("keeps fewer lines than the maximum when the lines are long", () => {
   const kept = newestLines(Array.from({ length: 100 }, (_, id) => line(id, "x".repeat(100_000))));
   expect(kept).toHaveLength(20);
   expect(kept.at(-1)?.id).toBe(99);

@@ -88,7 +88,7 @@ test("repeats requests to an unreachable daemon after 1 to 30 s, and keeps old d
   live.close();
 });
 
-test("refresh() immediately sends a request to an unreachable daemon", async () => {
+test("refresh() sends a request immediately, even to an unreachable daemon", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   state.isThere = false;
   live.resource("a", ask).subscribe(() => {});
@@ -100,7 +100,7 @@ test("refresh() immediately sends a request to an unreachable daemon", async () 
   live.close();
 });
 
-test("reports a rejected API key, but not as an unreachable daemon", async () => {
+test("reports a rejected API key as rejected, not as an unreachable daemon", async () => {
   const { live, refused } = liveData();
   const error = new CommandError("NOT_SIGNED_IN", "no key", { exitCode: exitCodes.notAuthenticated });
   const resource = live.resource("a", () => Promise.reject(error));

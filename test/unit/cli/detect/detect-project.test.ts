@@ -36,7 +36,7 @@ describe("detectProject", () => {
     expect(await detected(files)).toBeUndefined();
   });
 
-  test("detects a site with a package name only if its page loads files from /", async () => {
+  test("detects a site with just a package name only if its page loads files from /", async () => {
     const files = { "package.json": packageJson({}), "index.html": '<script src="/a.js"></script>' };
     expect(await detected(files)).toMatchObject({ kind: "static site", output: { manifest: { injectBase: "rewrite" } } });
     expect(await detected({ ...files, "index.html": '<script src="a.js"></script>' })).toBeUndefined();
@@ -55,7 +55,7 @@ describe("detectProject", () => {
     ["node server.js", "server.js"],
     ["NODE_ENV=production node --enable-source-maps ./dist/server.mjs", "dist/server.mjs"],
     ["tsx src/server.ts", "src/server.ts"],
-  ])("finds the file of the start script %j", async (start, file) => {
+  ])("finds the file that the start script %j runs", async (start, file) => {
     const found = await detected({ "package.json": packageJson({ scripts: { start }, devDependencies: { gatsby: "5" } }), [file]: "" });
     expect(found).toMatchObject({ kind: "Node.js server", output: { manifest: { entrypoint: file } } });
   });
@@ -67,7 +67,7 @@ describe("detectProject", () => {
     },
   );
 
-  test("returns the missing output folder and the build script of an unbuilt project", async () => {
+  test("returns missing output folder and build script of a project without output", async () => {
     const found = await detected({ "package.json": packageJson({ dependencies: { vite: "8" }, scripts: { build: "vite build" } }) });
     expect(found).toMatchObject({ kind: "Vite", output: undefined, expected: ["dist"], buildScript: "build" });
   });

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { filesBelow } from "../../../../src/cli/pack/files-below.js";
 import { writeTree } from "../../../support/write-tree.js";
 
-test("filesBelow returns regular files that can be packed, but no links", async () => {
+test("filesBelow returns the regular files that can be packed, but no links", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "files-below-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeTree(folder, { "index.js": "1", "lib/a.js": "22", ".env": "SECRET=1", "lib/.git/config": "", "node_modules/.bin/x": "" });

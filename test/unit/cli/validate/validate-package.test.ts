@@ -80,7 +80,7 @@ test("reports a missing entrypoint and a package without any code", async () => 
   expect(await findManifestProblems(source, "plugin")).toMatchObject([{ severity: "warning", code: "NO_CODE" }]);
 });
 
-test("reports an assets folder that is empty or equals the package folder", async () => {
+test("reports an assets folder that is empty or is the package folder itself", async () => {
   const files = { "manifest.yaml": "name: app\nassets: dist/client\n", "index.js": "" };
   expect(findLayoutProblems(await planPack(await folderOf(files)))).toMatchObject([{ severity: "error", code: "ASSETS_NOT_FOUND" }]);
   expect(findLayoutProblems(await planPack(await folderOf({ ...files, "dist/client/a.css": "" })))).toEqual([]);
@@ -112,7 +112,7 @@ describe("findPackageKind", () => {
   });
 });
 
-test("reports paths that a daemon rejects, and warns about files with likely secrets", async () => {
+test("reports paths that a daemon rejects, and warns about files that look secret", async () => {
   const folder = await folderOf({
     "manifest.yaml": "name: a\n",
     "index.js": "",
@@ -147,7 +147,7 @@ describe("code with a syntax error", () => {
     ]);
   });
 
-  test("causes a warning in other files, but not in node_modules or static sites", async () => {
+  test("causes a warning in other files, but none in node_modules or static sites", async () => {
     const entry = { "index.js": "export default { fetch: () => new Response() };\n" };
     expect(await problemsIn({ ...entry, "other.js": "let a = ;\n", "node_modules/a/index.js": "let a = ;\n" })).toMatchObject([
       { severity: "warning", file: "other.js", line: 1 },

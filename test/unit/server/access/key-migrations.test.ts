@@ -94,7 +94,7 @@ describe("a store with an older schema", () => {
     expect(store.create(newKey()).id).toBe(rows.length + 1);
   });
 
-  test("keeps changes from its write-ahead log, in the store and in the backup", async () => {
+  test("keeps the changes in its write-ahead log, in the store and in the backup", async () => {
     const { directory, file } = await stateWithKeys();
     const crashed = path.join(await temporaryDirectory(), "keys.db");
     const database = openKeyDatabase(file);
@@ -109,7 +109,7 @@ describe("a store with an older schema", () => {
     expect(await filesIn(directory)).toEqual(["keys.db"]);
   });
 
-  test("is migrated after a restore from a backup of a running daemon", async () => {
+  test("is migrated after a restore from the backup of a running daemon", async () => {
     const { file, rows } = await stateWithKeys();
     const restored = path.join(await temporaryDirectory(), "keys.db");
     await copyKeyDatabase(file, restored);
@@ -132,7 +132,7 @@ describe("a store with an older schema", () => {
     ]);
   });
 
-  test("keeps an earlier backup with the same schema and other content", async () => {
+  test("keeps an earlier backup that has the same schema but other content", async () => {
     const { directory, file } = await stateWithKeys();
     const earlier = path.join(directory, backupName);
     await writeFile(earlier, "of an earlier upgrade", { mode: 0o644 });

@@ -90,7 +90,7 @@ describe("a stored key", () => {
     expect(database.prepare("SELECT id, hash FROM keys").all()).toEqual([{ id, hash: hashKeySecret(secret) }]);
   });
 
-  test("has an ID that no later key gets, even after its revocation", async () => {
+  test("has an ID that no later key gets, even if the key is revoked", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const first = store.create(newKey(createKeySecret()));
@@ -149,7 +149,7 @@ describe("a stored key", () => {
 describe("a key rotation", () => {
   const later = 1_700_000_500;
 
-  test("adds the new key and sets an earlier expiry of the old key", async () => {
+  test("adds the new key, and sets an earlier expiry of the old key", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [secret, twinSecret] = [createKeySecret(), createKeySecret()];
@@ -214,7 +214,7 @@ describe("a key rotation", () => {
 });
 
 describe("the last use of a key", () => {
-  test("is visible immediately, and written to disk when the store closes", async () => {
+  test("is visible immediately, and is written to disk when the store closes", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const { id } = store.create(newKey(createKeySecret()));
@@ -281,7 +281,7 @@ test("a key store restores the state before an interrupted change from its journ
 });
 
 describe("an unusable key store", () => {
-  test("causes an error with a fix, and is not changed, when it is not a database", async () => {
+  test("causes an error with a fix and remains unchanged if it is not a database", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const content = Buffer.alloc(8_192, "not a database ");
@@ -293,7 +293,7 @@ describe("an unusable key store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("is rejected and not changed when a page is damaged", async () => {
+  test("is rejected and remains unchanged if a page of its file is damaged", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     for (let count = 0; count < 100; count += 1) store.create(newKey(createKeySecret()));
@@ -309,7 +309,7 @@ describe("an unusable key store", () => {
     expect((await readFile(file)).equals(damaged)).toBe(true);
   });
 
-  test("causes an error with upgrade advice, and is not changed, for a newer schema", async () => {
+  test("causes an error with upgrade advice and remains unchanged if its schema is newer", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);

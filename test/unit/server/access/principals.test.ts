@@ -54,7 +54,7 @@ describe("the root key", () => {
     },
   );
 
-  test("is never accepted, not even when empty, when none is configured", async () => {
+  test("is never accepted if none is configured, not even an empty key", async () => {
     const { principals } = await openPrincipals(undefined);
 
     for (const secret of ["", "undefined", "null", "root"]) expect(principals.principalOf(secret)).toBeUndefined();
@@ -70,7 +70,7 @@ describe("the root key", () => {
 });
 
 describe("stored keys", () => {
-  test("have the permissions of their role, or with the role custom their own", async () => {
+  test("have the permissions of their role; with the role custom, their own permissions", async () => {
     const { principals, addKey } = await openPrincipals(undefined);
     addKey("an editor", { role: "editor", permissions: ["keys:create"] });
     addKey("a custom", { role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });

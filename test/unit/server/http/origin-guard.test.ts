@@ -99,7 +99,7 @@ describe("an invalid Host header", () => {
 });
 
 describe("a missing or empty Origin header", () => {
-  test.each([undefined, ""])("is rejected, and the error contains the header that is needed (Origin: %j)", (origin) => {
+  test.each([undefined, ""])("is rejected with an error that contains the required header (Origin: %j)", (origin) => {
     const headers = { host, ...(origin === undefined ? {} : { origin }) };
 
     expect(() => assertOwnOrigin(headers)).toThrow(
@@ -107,7 +107,7 @@ describe("a missing or empty Origin header", () => {
     );
   });
 
-  test("is rejected, and the error does not repeat a hostile Host header", () => {
+  test("is rejected with an error that does not contain a hostile Host header", () => {
     expect(() => assertOwnOrigin({ host: "x' ; rm -rf /" })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("rm") }),
     );

@@ -19,7 +19,7 @@ async function write(plugins: readonly PluginMetrics[]): Promise<Map<string, Fam
 }
 
 describe("a plugin counter", () => {
-  test("counts equal labels together even if their order differs", () => {
+  test("has one value for equal labels, even if the order of the labels differs", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "What was seen.");
     counter.add({ rule: "a", kind: "x" });
@@ -43,7 +43,7 @@ describe("a plugin counter", () => {
     ]);
   });
 
-  test("has one value per set of labels, also when the object is reused or changed", () => {
+  test("has one value per set of labels, even if the caller reuses the labels object", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     const kept = Object.freeze({ rule: "a" });

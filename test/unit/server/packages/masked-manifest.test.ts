@@ -15,7 +15,7 @@ describe("the env of a displayed manifest", () => {
     expect(readManifest(masked).manifest?.fields).toEqual({ name: "app", env: { KEY: "***", PORT: "***" }, ttl: "5m" });
   });
 
-  test("is masked without changes to text outside of env", () => {
+  test("is masked, and the text outside of env is unchanged", () => {
     expect(maskEnv(`# note\nname: app # shop\nenv: { KEY: ${secret} }\n`, "manifest.yml")).toBe(
       '# note\nname: app # shop\nenv:\n  KEY: "***"\n',
     );
@@ -54,7 +54,7 @@ describe("the env of a displayed manifest", () => {
     });
   });
 
-  test("does not appear through an alias when env defines an anchor name again", () => {
+  test("does not appear through an alias if env defines an anchor again", () => {
     const text = `name: &key other\nenv: { KEY: &key ${secret} }\ndescription: *key\n`;
     expect(maskEnv(text, "manifest.yaml")).not.toContain(secret);
   });

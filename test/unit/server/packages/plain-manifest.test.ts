@@ -103,7 +103,7 @@ describe("the parser of plain manifests", () => {
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 
-  test("parses manifests that runtimectl deploy writes like the YAML parser", () => {
+  test("parses manifests that `runtimectl deploy` writes like the YAML parser does", () => {
     const text = `name: app\nversion: 1.4.2\ndeploy:\n  digest: "${"12".repeat(32)}"\n  at: 1795302000\n  commit: "9f31c0a"\n  dirty: false\n  message: "Fix: it's #7 (again), 100%"\n`;
     expect(plainManifest(text)).toMatchObject({ deploy: { at: 1795302000, dirty: false, message: "Fix: it's #7 (again), 100%" } });
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);

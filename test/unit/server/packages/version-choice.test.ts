@@ -27,7 +27,7 @@ describe("the active version for a request without a range", () => {
     [["1.0.0+b1", "1.0.0+b2"], "1.0.0+b2"],
     [["1.0.0 off"], undefined],
     [[], undefined],
-  ] as const)("is, among the versions %j, the version %s", ([versions, expected]) => {
+  ] as const)("for the versions %j is the version %s", ([versions, expected]) => {
     expect(choiceOf(...versions).preferred?.version).toBe(expected);
   });
 });
@@ -55,13 +55,13 @@ describe("the active version for a request with a range", () => {
     ["", undefined],
     ["constructor", undefined],
     ["1".repeat(10_000), undefined],
-  ] as const)("is, for the range @%s, the version %s", ([range, expected]) => {
+  ] as const)("for the range @%s is the version %s", ([range, expected]) => {
     const choice = choiceOf(...versions);
     expect(choice.pick(range)?.version).toBe(expected);
     expect(choice.pick(range)?.version).toBe(expected);
   });
 
-  test("is, for the range @latest, only a version with the name latest", () => {
+  test("for the range @latest is only a version with the name latest", () => {
     expect(choiceOf("1.0.0").pick("latest")).toBeUndefined();
   });
 });

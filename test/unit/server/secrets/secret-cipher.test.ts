@@ -21,7 +21,7 @@ describe("an encrypted secret", () => {
     expect(seal(key, "same", place).box).not.toBe(seal(key, "same", place).box);
   });
 
-  test("cannot be decrypted with another key, another context or one changed bit", () => {
+  test("cannot be decrypted with another key, another context or a changed bit", () => {
     const sealed = seal(key, "value", place);
     expect(() => unseal(toSecretsKey(randomBytes(32)), sealed, place)).toThrow();
     expect(() => unseal(key, sealed, "@other/shop STRIPE_KEY")).toThrow();

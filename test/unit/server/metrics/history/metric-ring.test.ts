@@ -59,7 +59,7 @@ describe("a metric ring", () => {
     expect(decoded.rows()).toEqual([row(2), row(3)]);
   });
 
-  test("needs memory only for its rows, and frees the memory of dropped rows", () => {
+  test("uses memory only for its rows, and frees the memory of dropped rows", () => {
     const ring = ringOf(1440, 1);
     expect(ring.sizeBytes).toBe(8 * rowBytes);
     for (let slot = 0; slot < 1440; slot += 1) ring.put(row(slot));

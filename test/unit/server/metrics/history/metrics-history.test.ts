@@ -51,7 +51,7 @@ describe("the metrics history", () => {
     ]);
   });
 
-  test("neither deletes nor duplicates points when the clock jumps", async () => {
+  test("neither loses nor duplicates points when the clock changes", async () => {
     const harness = await openHistory();
     for (const count of [1, 2, 3]) {
       harness.request("shop", { count });

@@ -33,7 +33,7 @@ async function isolateOf(data: DataFolder, { ignoresDrain = false, isLoading = f
 }
 
 describe("a data folder", () => {
-  it("is full above its limit, and writable again from 95 % of its limit", () => {
+  it("is full above its limit, and writable again at 95 % of its limit", () => {
     const data = openFolder();
     expect([data.note(usage(1000), 0), data.isFull]).toEqual([false, false]);
     expect([data.note(usage(1001), 0), data.isFull]).toEqual([true, true]);
@@ -65,7 +65,7 @@ describe("a data folder", () => {
     expect(data.isolates).toEqual([before.isolate, after.isolate]);
   });
 
-  it("runs an action while no isolate uses it, and delays new isolates", async () => {
+  it("is used by no isolate during an action, which delays new isolates", async () => {
     const data = openFolder();
     await isolateOf(data);
     const action = Promise.withResolvers<string>();
@@ -90,7 +90,7 @@ describe("a data folder", () => {
     expect(kills).toEqual(["its data folder is paused and the isolate did not stop in time"]);
   });
 
-  it("waits until a loading isolate has loaded, and then stops it", async () => {
+  it("waits until a loading isolate has loaded its worker, and then stops the isolate", async () => {
     const data = openFolder();
     const { lease } = await isolateOf(data, { isLoading: true });
     const paused = data.pauseFor(60_000, () => Promise.resolve("done"));
@@ -100,7 +100,7 @@ describe("a data folder", () => {
     expect(await paused).toBe("done");
   });
 
-  it("accepts isolates after a failed action, and runs actions one after another", async () => {
+  it("accepts isolates after a failed action, and runs actions one after the other", async () => {
     const data = openFolder();
     await expect(data.pauseFor(60_000, () => Promise.reject(new Error("disk")))).rejects.toThrow("disk");
     const order: number[] = [];

@@ -15,7 +15,7 @@ function begin() {
 }
 
 describe("the rate of streamed bodies", () => {
-  test("is unlimited while no other worker has requests", () => {
+  test("is unlimited while no other worker receives requests", () => {
     const { scheduler, meter, turns, createShare } = begin();
     const body = createShare("body");
     for (let turn = 0; turn < 3; turn += 1) {

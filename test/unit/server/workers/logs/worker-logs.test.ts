@@ -59,7 +59,7 @@ describe("the logs of the workers", () => {
     expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
   });
 
-  test("lose entries of the least recently active worker above the total size limit", () => {
+  test("lose the entries of the least recently active worker above the total limit", () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
     for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
     write(logs, "new", "x".repeat(700));
@@ -148,7 +148,7 @@ describe("a reader that follows a log", () => {
     expect((await batches.next()).done).toBe(true);
   });
 
-  test("receives the end after the last entry when the worker is deleted", async () => {
+  test("ends after the last entry when the worker is deleted", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 });
@@ -172,7 +172,7 @@ describe("the request entries of a log", () => {
   const writeRequest = (logs: WorkerLogs, name: string, status: number, more: { requestId?: string } = {}) =>
     logs.writeRequest({ name, version: "1.0.0", level: "info", text: `GET /hello ${status}`, request: { ...request, status, ...more } });
 
-  test("do not replace output entries of the worker", () => {
+  test("do not displace output entries of the worker", () => {
     const logs = open({ bytesPerWorker: 5000 });
     write(logs, "app", "hello");
     for (let index = 0; index < 1000; index += 1) writeRequest(logs, "app", 200);

@@ -29,7 +29,7 @@ test.each([
   expect(performance.now() - startedMs).toBeLessThan(2000);
 });
 
-test("the inserted base path has no character that ends a string or an attribute", () => {
+test("the inserted base path contains no character that ends a string or attribute", () => {
   expect(insertedBase("/@a/shop@^1.0")).toBe("/@a/shop@^1.0");
   expect(insertedBase("/a@>=1\"'`\\$()<&")).toBe("/a@%3E=1%22%27%60%5C%24%28%29%3C%26");
 });

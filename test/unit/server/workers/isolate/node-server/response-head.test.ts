@@ -57,7 +57,7 @@ describe("the response heads of a Node server", () => {
     expect(heads.read(textOf(`Date: ${secondsLater(0)}`)).lines).toBe(`date\n${secondsLater(0)}`);
   });
 
-  test.each(["SSH-2.0-server", "HTTP/1.1", "HTTP/1.1 2000 OK", ""])("reject %j", (text) => {
+  test.each(["SSH-2.0-server", "HTTP/1.1", "HTTP/1.1 2000 OK", ""])("are rejected when they are %j", (text) => {
     expect(() => new ResponseHeads().read(text)).toThrow("not an HTTP response");
   });
 });
