@@ -1,7 +1,7 @@
 import type { DiskUsage } from "./disk-usage.js";
 
 /**
- * Share of the limit below which a full data folder becomes writable again. With a share of 1, a worker that writes and deletes one file at
+ * Share of the limit at which a full data folder becomes writable again. With a share of 1, a worker that writes and deletes one file at
  * the limit would cause the daemon to replace its isolates twice.
  */
 const writableAgainShare = 0.95;
@@ -55,7 +55,7 @@ export class DataFolder {
     this.folder = folder;
   }
 
-  /** True after the usage has exceeded the limit, until the usage is below 95 % of the limit. */
+  /** True after the usage has exceeded the limit, until the usage is at most 95 % of the limit. */
   get isFull(): boolean {
     return this.#isFull;
   }
