@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { formOf, packApp, packPlugin } from "./editions.mjs";
 
-/** Each seventh change of an app deletes the app instead of replacing it. */
+/** Every seventh change of an app deletes the app. All other changes replace it. */
 const deleteEvery = 7;
-/** Of each ten keys, one is not revoked, so that the final comparison can look for it. */
+/** Of every ten keys, the load leaves one key unrevoked, so that the final comparison can look for it. */
 const keepEvery = 10;
 /** Number of different contents of a plugin. The number is small, because Node.js never unloads an imported module. */
 const pluginEditions = 4;

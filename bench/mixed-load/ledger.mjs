@@ -1,6 +1,6 @@
 /**
- * The acknowledged state of each subject, such as `app uploaded-0`, and the changes without an acknowledgement, which can have happened or
- * not. Only one client at a time changes a subject, so the last acknowledged value must be found.
+ * The acknowledged state of each subject, such as `app uploaded-0`, and the unacknowledged changes, which possibly took effect. Only one
+ * client at a time changes a subject, so the daemons must show its last acknowledged value.
  */
 export class Ledger {
   #entries = new Map();

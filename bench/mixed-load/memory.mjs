@@ -2,7 +2,7 @@ import { median } from "../support/rounds.mjs";
 import { slopePerMinute } from "../support/slope.mjs";
 
 const names = ["A", "B", "C"];
-/** Share of the run after which caches are full and each kind of work has been done several times. */
+/** Share of the run after which caches are full and each kind of work has run several times. */
 const warmUpShare = 0.2;
 const longestWarmUpMs = 5 * 60_000;
 /** Maximum length of the window from which a value is read. In a short run, the window is a fifth of the run. */

@@ -17,7 +17,7 @@ const servingLoad = fileURLToPath(new URL("serving-load.mjs", import.meta.url));
 const sampleEveryMs = 5_000;
 /** Pauses between the changes of one kind, so that two cores are enough for the load. */
 const pausesMs = { app: 1_500, toggle: 1_000, plugin: 3_000, key: 500 };
-/** Longer than the minute for which a daemon keeps replaced files. */
+/** Longer than 60 s, the time for which a daemon keeps replaced files. */
 const leftoversGoMs = 120_000;
 /** Time in which changes that run at the end of the load must be complete. */
 const settleMs = 90_000;

@@ -1,4 +1,4 @@
-/** Time in which the daemons detect that the primary is available again. Until then, a rejected write counts as explained. */
+/** Time in which the daemons detect that the primary is available again. A write that a daemon rejects in this time is not a problem. */
 const noticeMs = 5_000;
 
 /** Results of a run: outcomes of calls, delays of changes on the other daemons, times without the primary, and problems. */

@@ -7,7 +7,7 @@ const columns = ["Fault", "Ours: before", "amid", "Ratio", "Plain processes: bef
 const atMost = 2;
 
 /**
- * Returns one table for a busy machine and one for an idle machine, with one line per fault. Values are medians of the rounds. Ratios are
+ * Returns one table for a busy and one for an idle machine. Each has one line per fault with the medians of the rounds. The ratios are
  * computed within each round.
  */
 export function neighbourReport({ rounds, figures: { busy, idle } }) {

@@ -13,7 +13,7 @@ import { createOperationsByHand } from "./by-hand.mjs";
 const kinds = Object.entries(offenders());
 const badClients = ["abort 100 requests", "read a byte at a time", "send a byte at a time", "send a body without end"];
 const operations = ["replace", "disable and enable", "delete and upload"];
-/** Faults that can occur any number of times, because the daemon does not delay a restart after them. */
+/** Faults that can occur any number of times, because the daemon does not delay the restart after these faults. */
 export const repeatable = [...badClients, ...operations];
 const askEveryMs = 10;
 /** The other faults keep the default memory limit, and can therefore use standby isolates. */

@@ -14,7 +14,7 @@ const warmUpMs = 3000;
 const warmUpStrikes = 10;
 /** Time until all processes that a fault needs have started. */
 const settleMs = 1000;
-/** Time without a fault before each fault. The values of these times are combined in each round. */
+/** Time without a fault before each fault. Each round combines the response times of all these periods. */
 const quietMs = 300;
 /** Pause between two faults. */
 const strikeEveryMs = 1000;

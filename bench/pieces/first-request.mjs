@@ -20,7 +20,7 @@ export async function run(stage) {
   const app = await workerOf("ok.js");
   const workers = Object.fromEntries(Array.from({ length: rounds + 1 }, (_, index) => [`app-${index}`, app]));
   const daemon = await startDaemon(stage, { workers });
-  // Sends one request before the measurement, because the first request of a daemon takes longer, whichever app serves it.
+  // Sends one request before the measurement, because the first request to a daemon takes longer, for every app.
   await expectAnswer(`${daemon.url}/app-${rounds}/`, { text: "ok" });
   const { ours, theirs } = await alternate(rounds, {
     ours: async (round) => {
@@ -29,7 +29,8 @@ export async function run(stage) {
     },
     theirs: (round) => timeMs(() => forkAndAsk(path.join(daemon.directory, "workers", `app-${round}`, "1.0.0", "index.js"))),
   });
-  // The ratio states how many times as fast the daemon is, so the baseline's time is divided by the daemon's time.
+  // The ratio states how many times as fast as the baseline the daemon is. It is therefore the baseline's time divided by the daemon's
+  // time.
   const row = { work: "first request to an app never loaded", against: "fork + import, answered over IPC", target: { atLeast: 6 } };
   const { ratio } = durationRow(row, theirs, ours);
   const note = `Median of ${rounds} apps, one every ${pauseMs} ms, each asked over HTTP; the ratio says how many times as fast.`;

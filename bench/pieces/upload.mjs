@@ -17,7 +17,7 @@ const archiveMegabytes = 60;
 const megabyte = 1024 * 1024;
 const memoryFolder = "/dev/shm";
 const touchMemory = fileURLToPath(new URL("../support/touch-memory.mjs", import.meta.url));
-/** Memory in megabytes, more than each side uses. */
+/** Memory in megabytes that `touch-memory.mjs` uses and frees before a measurement. More than each side needs. */
 const memoryAtHandMegabytes = 1024;
 /** Memory for all rounds, because no file is deleted between the rounds. */
 const memoryNeeded = 4096 * megabyte;

@@ -1,6 +1,6 @@
 /**
- * Measures all sides in each round, one after the other (A B A B …), so that other load of the machine affects all sides. `sides` maps a
- * name to a function. Returns the results of each side in the order of the rounds.
+ * Measures all sides in each round, one after the other (A B A B …), so that other load of the machine affects all sides equally. `sides`
+ * maps a name to a function. Returns the results of each side in the order of the rounds.
  */
 export async function alternate(rounds, sides) {
   const figures = Object.fromEntries(Object.keys(sides).map((side) => [side, []]));

@@ -1,5 +1,5 @@
-// Uses and frees memory: touch-memory.mjs MEGABYTES. A host that has taken unused memory from the virtual machine thus returns it before
-// the next measurement.
+// Uses and frees memory: touch-memory.mjs MEGABYTES. If the host of the virtual machine has reclaimed unused memory, the host returns this
+// memory before the next measurement.
 const megabytes = Number(process.argv[2]);
 const piece = 64;
 const kept = [];
