@@ -6,7 +6,7 @@ import { build } from "vite";
 /** Browsers of 2024 and later, which support `light-dark()` and nested rules. */
 const target = ["chrome123", "edge123", "firefox121", "safari17.5"];
 
-/** The modules that each of the joined chunks begins with. The code of a chunk does not appear in the chunks after it. */
+/** Groups of modules, one for each joined chunk. A later chunk does not contain the code of an earlier chunk. */
 const joinedChunks = {
   // Before the sign-in.
   panel: ["main.ts"],
@@ -95,7 +95,7 @@ function groupsOf(source, files) {
   const chunkOf = new Map();
   for (const [name, entries] of Object.entries(joinedChunks)) {
     const isEntry = ({ moduleIds }) => entries.some((entry) => moduleIds.includes(path.join(source, entry)));
-    // A set also iterates over what is added during the iteration.
+    // A loop over a Set also visits the elements that the loop adds.
     const needed = new Set([...scripts.values()].filter(isEntry));
     for (const chunk of needed) for (const file of chunk.imports.filter((fileName) => scripts.has(fileName))) needed.add(scripts.get(file));
     const ids = [...needed].flatMap(({ moduleIds }) => moduleIds);

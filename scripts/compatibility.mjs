@@ -1,4 +1,5 @@
-// Generates the page of supported APIs and frameworks from the list that the tests use. Fails if a row names a test that does not exist.
+// Generates the page of supported APIs and frameworks from test/support/compatibility.json. Fails if a row names a test file that does not
+// exist.
 import { access, readFile } from "node:fs/promises";
 
 const { groups, differences } = JSON.parse(await readFile(new URL("../test/support/compatibility.json", import.meta.url), "utf8"));

@@ -76,7 +76,10 @@ async function install(npm, archive, env) {
   return { figures };
 }
 
-/** Loads the packages with native code. The daemon also starts without some of them, so its start does not prove that they load. */
+/**
+ * Loads the packages with native code. The start of the daemon is no proof that they load, because the daemon also starts without some of
+ * them.
+ */
 async function loadNativePackages(env) {
   const code = `
     const Database = require("better-sqlite3");

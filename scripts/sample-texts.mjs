@@ -124,7 +124,7 @@ function textOf(node, source) {
   return node && (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) ? node.getText(source).slice(1, -1) : undefined;
 }
 
-/** Returns a random sample without repetition, by the generator mulberry32. */
+/** Returns a random sample without repetition. The random numbers come from the generator mulberry32. */
 function draw(entries) {
   let state = seed;
   const random = () => {
