@@ -92,7 +92,7 @@ async function statusOf(page: Page, url: string, init: { method?: string; body?:
   );
 }
 
-/** This server replaces a server of the attacking worker, which is not allowed to listen on a port. */
+/** Stands for a server of the attacking worker. The worker itself is not allowed to listen on a port. */
 async function readCookiesByPort(page: Page, hostname: string): Promise<string[]> {
   const cookies: string[] = [];
   const server = createServer((request, response) => {

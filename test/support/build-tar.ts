@@ -69,7 +69,7 @@ function paxRecord(key: string, value: Buffer): Buffer {
   return Buffer.concat([Buffer.from(String(length)), rest]);
 }
 
-/** A loop is fast: with `reduce`, an archive of 300,000 entries takes twice as long to build. */
+/** Uses a loop. With `reduce`, building an archive of 300,000 entries takes twice as long. */
 function sumOf(bytes: Buffer): number {
   let sum = 0;
   for (let index = 0; index < bytes.length; index += 1) sum += bytes[index] as number;

@@ -103,7 +103,7 @@ export interface RunOptions {
   readonly prepare?: (folder: string, daemon: TestDaemon) => Promise<void>;
   /** Replacements in commands, for paths and addresses of the reader's own machine. */
   readonly replace?: (folder: string, daemon: TestDaemon) => Readonly<Record<string, string>>;
-  /** Programs that stand for those of another machine: name → shell script. */
+  /** Shell scripts that replace programs of another machine, by program name. */
   readonly programs?: (folder: string, daemon: TestDaemon) => Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** Ends the processes that the commands started. */
@@ -167,7 +167,7 @@ function scriptOf(step: Step, index: number): string {
   if (step.kind === "file")
     return `${mark}\nmkdir -p "$(dirname "${step.name}")"\ncat > "${step.name}" <<'DOCUMENTED_FILE'\n${step.text}DOCUMENTED_FILE`;
   const { text } = step.command;
-  // A command that runs until Ctrl-C receives a Ctrl-C.
+  // Sends Ctrl-C to a command that runs until Ctrl-C.
   if (followedCommands.some((pattern) => pattern.test(text)))
     return `${mark}\n{ timeout --foreground --signal=INT 4 ${text} 2>&1 || test $? = 130 -o $? = 124; } </dev/null`;
   return `${mark}\n{ ${text}\n} 2>&1`;

@@ -62,7 +62,7 @@ export interface FakeDaemon {
   readonly close: () => void;
 }
 
-/** Bytes of a response that replace a response with status 200 and JSON. */
+/** A response with any status and bytes, in place of a response with status 200 and JSON. */
 export class WireAnswer {
   readonly status: number;
   readonly body: string;

@@ -31,7 +31,7 @@ export class HeldWay {
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    // Skips clients that are piped already, because a second pipe would send every byte twice.
+    // Skips clients that already have a pipe, because a second pipe would send every byte twice.
     for (const [client, onward] of this.#pairs) client.unpipe(onward).pipe(onward);
   }
 

@@ -13,9 +13,9 @@ import { manifestOf, packFiles } from "./pack-files.js";
 import { startDaemon, type TestDaemon } from "./start-daemon.js";
 import { neighborSource, p99Of, ControlLoad, SteadyLoad } from "./steady-load.js";
 
-/** Documented limit: time after a faulty request at which the faulty worker must respond again. */
+/** Maximum time, as documented, from a faulty request to the next response of the faulty worker. */
 const recoveryMs = 1000;
-/** Additional time on a shared machine, because the daemon starts a process in between. */
+/** Time that is added to the limit on a shared machine, because the daemon starts a process before the response. */
 const recoveryNoiseMs = 1500;
 /**
  * A p99 of a few ms doubles when the system gives time slices to other programs. Such growth, or up to twice the growth of a server
@@ -27,7 +27,7 @@ const latencyNoiseMs = 50;
  */
 const crowdedLatencyNoiseMs = 150;
 const crowdedPerCore = 2;
-/** Number of windows. The machine slows down the worker in some windows, but a faulty worker would do so in all of them. */
+/** Number of windows. A slow machine slows the worker in some windows. A faulty worker would slow it in all windows. */
 const latencyAttempts = 3;
 /** Time to wait for one undisturbed window on a machine with many programs. */
 const crowdedPatienceMs = 40_000;
@@ -36,10 +36,10 @@ const baselineMs = 1500;
 const baselineAnswers = 1000;
 /** Time by which `waitUntil` delays the end of an isolate. */
 const lingerMs = 30_000;
-/** Number of sockets of the test that the daemon can be about to close. */
+/** Number of sockets of the test that the daemon has possibly not closed yet. */
 const spareDescriptors = 2;
 
-/** The root key. No test may find it anywhere. */
+/** The root key. Each test checks that the key appears nowhere. */
 export const rootKeyMarker = "root-key-MARKER-7c1f9e55aa";
 
 interface OffenderCode {
@@ -56,7 +56,7 @@ export interface Offender extends OffenderCode {
   readonly name: string;
   /** Allowed results of the bad request: `502 WORKER_CRASHED`, `200 text of the response` or `cut`. */
   readonly expected: string | readonly string[];
-  /** Sends the bad request if it is not a plain GET. Resolves with its result. */
+  /** Sends the bad request and resolves with its result. Undefined if the bad request is a plain GET. */
   readonly strike?: (url: string) => Promise<string>;
   /** Whether its isolate stays for 30 s after the deletion of the worker, because of `waitUntil`. */
   readonly lingers?: boolean;
@@ -91,10 +91,10 @@ export class IsolationHarness {
   }
 
   static async open(env: Record<string, string> = {}): Promise<IsolationHarness> {
-    // Uses a new connection for each request. Connections that are open at the end therefore belong to the daemon.
+    // Uses a new connection for each request. A connection that is still open at the end therefore belongs to the daemon.
     setGlobalDispatcher(new Agent({ pipelining: 0 }));
     const directory = await mkdtemp(path.join(tmpdir(), "isolation-harness-"));
-    // As root the isolates run as other users, which must be able to pass this folder.
+    // If root runs the tests, isolates run as other users, which must be able to enter this folder.
     await chmod(directory, 0o711);
     const daemon = await startDaemon({ directory, env: { RUNTIME_ROOT_KEY: rootKeyMarker, ...env } });
     const client = connect(daemon.url, rootKeyMarker);
@@ -104,7 +104,7 @@ export class IsolationHarness {
     const control = await ControlLoad.start();
     const harness = new IsolationHarness({ daemon, client, load, control, neighborPid });
     await delay(baselineMs / 3);
-    // The first requests ran uncompiled code.
+    // Discards the first results, because V8 had not compiled the code yet.
     await load.take();
     await harness.#rest(baselineMs);
     harness.#descriptorsAtRest = (await harness.#atRest()).descriptors;
@@ -224,7 +224,8 @@ export class IsolationHarness {
     const { isolatePool } = (await this.client.metrics.show({ query: { detail: "totals" } })).daemon;
     const isolates = 1 + (isolatePool?.blank ?? 0);
     const children = spawnedBy(this.daemon.process.pid as number);
-    // The isolate of the steady worker runs until the end. Any other can have ended since it was listed.
+    // Finds the folder through the steady worker's isolate, which runs until the end. Other isolates can have ended since the list was
+    // read.
     const slots = await readdir(slotsOf(Number(this.#neighborPid)));
     // Each isolate has three descriptors: two outputs and its channel.
     const descriptors = readdirSync(`/proc/${this.daemon.process.pid}/fd`).length - 3 * children.length;

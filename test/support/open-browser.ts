@@ -16,7 +16,7 @@ const flags = [
 interface BrowserOptions {
   /** Host names that lead to 127.0.0.1, such as `*.example.org`. */
   readonly localHosts?: readonly string[];
-  /** Port to which URLs of these host names lead, whichever port they have. */
+  /** Port to which Chromium connects for these host names, regardless of the port in the URL. */
   readonly localPort?: number;
 }
 

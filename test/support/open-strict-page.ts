@@ -12,7 +12,7 @@ export async function openStrictPage(browser: Browser): Promise<{ page: Page; pr
     count += 1;
     if (!successful.includes(response.status())) problems.push(`${response.status()} ${response.url()}`);
   });
-  // A page cancels its own prefetches when it leaves.
+  // Ignores canceled requests, because a page cancels its own prefetches when the user leaves the page.
   page.on("requestfailed", (request) => request.failure()?.errorText === "net::ERR_ABORTED" || problems.push(`failed ${request.url()}`));
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));

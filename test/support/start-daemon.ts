@@ -28,7 +28,7 @@ export interface TestDaemon {
   readonly dispose: () => Promise<void>;
 }
 
-/** systemd names the receiving process by its id, which is known only after the process has started. */
+/** Starts a shell first, because systemd names the receiving process by its id, which exists only after the start. */
 const asService = ["-c", 'LISTEN_PID=$$ exec "$0" "$@"'];
 
 /** Users for daemons of security tests: root with a user for each isolate, and an unprivileged user like under the shipped unit. */
@@ -79,9 +79,9 @@ export async function startDaemon(
       RUNTIME_WORKER_DIRS: path.join(directory, "workers"),
       RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
       RUNTIME_STATE_DIR: path.join(directory, "state"),
-      // Workers of tests connect to servers of tests.
+      // Allows workers to connect to the servers of the tests, which listen on loopback addresses.
       RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
-      // Under the shipped unit, tests run with the unit's isolation.
+      // When the tests run under the shipped unit, the daemon has the isolation of the unit.
       ...(process.env["RUNTIME_ISOLATION"] !== undefined && { RUNTIME_ISOLATION: process.env["RUNTIME_ISOLATION"] }),
       ...(listenFds.length > 0 && { LISTEN_FDS: String(listenFds.length), LISTEN_FDNAMES: listenFds.map(() => "http").join(":") }),
       ...options.env,

@@ -23,7 +23,8 @@ process.on("message", () => {
 process.on("disconnect", () => process.exit());
 
 /**
- * Measures from the time at which the request is due, including the wait for a connection, because a stalled server delays all connections.
+ * Measures from the time at which the request is due. The result thus contains the wait for a connection, because a stalled server delays
+ * all connections.
  */
 function ask() {
   const startedMs = performance.now();

@@ -73,7 +73,7 @@ export class WorkerServer {
     } = {},
   ): Promise<WorkerServer> {
     const directory = await mkdtemp(path.join(tmpdir(), "workers-"));
-    // As root the isolates run as other users, which must be able to pass this folder.
+    // If root runs the tests, isolates run as other users, which must be able to enter this folder.
     await chmod(directory, 0o711);
     const log: LogLine[] = [];
     const versions = new Map<string, ServedVersion[]>();
