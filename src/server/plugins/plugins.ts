@@ -11,7 +11,10 @@ import { PluginSet } from "./plugin-set.js";
 import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit, type HookFailure } from "./hooks.js";
 
 export interface PluginsOptions extends PluginSurroundings {
-  /** Returns the installed plugins in the default order of loading. With `upload`, returns them as they will be after its installation. */
+  /**
+   * Returns the installed plugins in the default order of loading. If `upload` is set, the result contains the upload as if it was already
+   * installed.
+   */
   readonly discover: (upload?: StagedPlugin) => InstalledPlugin[];
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;

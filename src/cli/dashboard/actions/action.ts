@@ -4,7 +4,7 @@ import type { ActionId } from "../keyboard/keymap.js";
 import { reasonOf, type Session } from "../session/session.js";
 import type { Dashboard } from "../dashboard.js";
 
-/** The result of an action that has more to report than one sentence. */
+/** The result of an action, if one sentence is not enough to describe the result. */
 export interface Outcome {
   readonly text: string;
   /** Whether the action succeeded, but with a problem such as a plugin that failed to load. */

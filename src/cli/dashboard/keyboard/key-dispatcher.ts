@@ -12,7 +12,7 @@ interface KeyScope {
   readonly refusals?: Handlers;
   /** The command lines that are equivalent to the current screen and its actions. */
   readonly lines?: readonly string[];
-  /** Whether key scopes below this key scope receive no key presses. */
+  /** Whether only this key scope receives key presses. If several key scopes are modal, only the topmost of them receives key presses. */
   readonly isModal?: boolean;
   /** Callback for every key press, called before the handlers. Returns true if the callback handled the key press. */
   readonly takeKey?: ((key: string) => boolean) | undefined;

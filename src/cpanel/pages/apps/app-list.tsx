@@ -40,7 +40,7 @@ export function AppList() {
   const [namespace, setNamespace] = useSearch("namespace");
   const [state, setState] = useSearch("state");
   const [source, setSource] = useSearch("source");
-  // Typing has priority over rendering thousands of rows.
+  // Defers the filtering, so that typing stays fast while React renders thousands of rows.
   const wanted = useDeferredValue(search);
   const inGroup = useMemo(() => filterApps(apps, { search: wanted, namespace, state: "", source }), [apps, wanted, namespace, source]);
   const rows = useMemo(

@@ -16,7 +16,7 @@ export interface Folder {
   readonly of: PackageRef;
   /** Path of the folder in the API, such as `workers/shop/1.0.0/assets`. */
   readonly path: string;
-  /** Whether files in the folder can be changed, if the key has the permission. */
+  /** Whether the daemon accepts changes of files in this folder from a key with the required permission. */
   readonly isChangeable: boolean;
 }
 

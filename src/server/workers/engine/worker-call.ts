@@ -57,7 +57,7 @@ export class WorkerCall {
   #responseBytes = 0;
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
-  /** Credit of a streamed response. Undefined for another response. */
+  /** Credit that the isolate has for the body of a streamed response. Undefined if the response is not streamed. */
   #window: ResponseWindow | undefined;
   #remainingLength = -1;
 

@@ -17,8 +17,8 @@ const closedNetworks =
   "ff00::/8";
 const loopbackNetworks = "127.0.0.0/8 ::1/128";
 
-// Functions that are read before worker code can replace them. Arrays are read by index, because worker code can also replace their
-// iterator.
+// Built-in functions that this module reads before worker code can replace them. This module reads arrays by index, because worker code can
+// also replace array iterators.
 const { apply } = Reflect;
 const { isIP } = net;
 const accessDenied = -constants.errno.EACCES;

@@ -213,7 +213,8 @@ export class BatchPolicy {
   #mostBefore = 0;
 
   /**
-   * Returns whether the daemon should now send the waiting calls. Call it once for each new call. `runningCount` includes `waitingCount`.
+   * Returns whether the daemon should now send the waiting calls. Must be used exactly once for each new worker call. `runningCount`
+   * includes `waitingCount`.
    */
   isDue(waitingCount: number, runningCount: number): boolean {
     if (runningCount > this.#most) this.#most = runningCount;
