@@ -86,7 +86,7 @@ test("leaves no files on the daemon or the client when esc cancels an upload", a
   await window.waitFor("folder or archive to upload: ./");
 });
 
-test("offers to repeat an upload when the connection closes", async () => {
+test("offers to repeat an upload after the connection closes during the upload", async () => {
   const { way, window } = await uploading();
   way.close();
   await window.waitFor("folder or archive to upload: ./heavy");

@@ -124,7 +124,7 @@ test.each(["workers", "plugins", "keys", "files"])("the screen %s keeps its list
   expect(dashboard.text()).toContain(selected);
 });
 
-test("keys with numbers and the key tab switch between screens", async () => {
+test("the number keys and the tab key switch between screens", async () => {
   const dashboard = await renderDashboard(full);
   await dashboard.waitFor("[1 Overview]");
   dashboard.press("4");

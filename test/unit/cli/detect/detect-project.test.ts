@@ -67,7 +67,7 @@ describe("detectProject", () => {
     },
   );
 
-  test("returns missing output folder and build script of a project without output", async () => {
+  test("returns the missing output folder and the build script of an unbuilt project", async () => {
     const found = await detected({ "package.json": packageJson({ dependencies: { vite: "8" }, scripts: { build: "vite build" } }) });
     expect(found).toMatchObject({ kind: "Vite", output: undefined, expected: ["dist"], buildScript: "build" });
   });
