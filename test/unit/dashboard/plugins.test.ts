@@ -12,7 +12,7 @@ async function openPlugins(setup: DashboardSetup = {}, answers: Readonly<Record<
     listedPlugin("gateway", { source: "built-in", removable: false }),
   ];
   const setEnabled = (enabled: boolean) => () => {
-    Object.assign(guard, { enabled, status: enabled ? "loaded" : "disabled" });
+    Object.assign(guard, listedPlugin("@team/guard", { enabled, status: enabled ? "loaded" : "disabled" }));
     return successOf({ name: "@team/guard", enabled });
   };
   const usual = {
@@ -28,7 +28,7 @@ async function openPlugins(setup: DashboardSetup = {}, answers: Readonly<Record<
     },
   };
   const dashboard = await renderDashboard({ ...usual, ...answers }, { screen: "plugins", ...setup });
-  await dashboard.waitFor(/> @team\/guard +1\.0\.0 +loaded/);
+  await dashboard.waitFor(/> @team\/guard +1\.0\.0 +● ok/);
   return dashboard;
 }
 
@@ -37,10 +37,10 @@ test("disables a plugin, and undo enables it", async () => {
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
   await dashboard.waitFor("done: @team/guard is disabled");
-  await dashboard.waitFor(/@team\/guard +1\.0\.0 +disabled/);
+  await dashboard.waitFor(/@team\/guard +1\.0\.0 +○ disabled/);
   dashboard.press("U");
   await dashboard.waitFor("done: @team/guard is enabled");
-  await dashboard.waitFor(/@team\/guard +1\.0\.0 +loaded/);
+  await dashboard.waitFor(/@team\/guard +1\.0\.0 +● ok/);
 });
 
 test("shows a warning when an enabled plugin fails to load", async () => {

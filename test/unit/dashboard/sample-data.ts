@@ -12,9 +12,13 @@ export function successOf(data: unknown): unknown {
   return { success: true, data };
 }
 
-export function listedPlugin(name: string, about: Readonly<Record<string, unknown>> = {}) {
+/** Health state by load status, as the daemon reports both. */
+const pluginStates: Readonly<Record<string, string>> = { loaded: "ok", disabled: "disabled", failed: "failing", waiting: "degraded" };
+
+export function listedPlugin(name: string, about: Readonly<Record<string, unknown>> & { readonly status?: string } = {}) {
   const usual = { version: "1.0.0", enabled: true, status: "loaded", source: "uploaded", removable: true, path: `/srv/plugins/${name}` };
-  return { name, ...usual, health: { state: "ok", since: 1_750_000_000 }, ...about };
+  const state = pluginStates[about.status ?? usual.status];
+  return { name, ...usual, health: { state, since: 1_750_000_000 }, ...about };
 }
 
 export function loadedPlugin(name: string, about: Readonly<Record<string, unknown>> = {}) {

@@ -23,7 +23,7 @@ test.each([
   ["overview", /workers +2 \(3 versions\)/],
   ["overview", /plugins +3 \(1 failed\)/],
   ["workers", /> @team\/shop +1\.4\.2 +enabled/],
-  ["plugins", /> guard +1\.0\.0 +loaded +uploaded +\/guard/],
+  ["plugins", /> guard +1\.0\.0 +● ok +uploaded +\/guard/],
   ["plugins", /menus +Rules → \/guard\/rules/],
   ["keys", /> ci-deploy +viewer +rtk_3 /],
   ["keys", /expires +2001-09-09 01:46 UTC \(expired\)/],

@@ -42,12 +42,14 @@ export function Detail({ title, facts, isStale = false }: Props) {
         ))
       )}
       {facts.slice(0, Math.max(0, rows - titleLines.length)).map(({ name, value, color, isLong = false }) => (
-        <Text key={`${name} ${value}`} wrap={isLong ? "wrap" : "truncate-end"}>
-          <Text dimColor>{name.padEnd(nameWidth)}</Text>
-          <Text dimColor={isStale} {...(color === undefined ? {} : { color })}>
+        <Box key={`${name} ${value}`} flexShrink={0}>
+          <Box width={nameWidth} flexShrink={0}>
+            <Text dimColor>{name}</Text>
+          </Box>
+          <Text wrap={isLong ? "wrap" : "truncate-end"} dimColor={isStale} {...(color === undefined ? {} : { color })}>
             {sanitizeForTerminal(value)}
           </Text>
-        </Text>
+        </Box>
       ))}
     </Box>
   );

@@ -14,7 +14,7 @@ const Row = memo(function Row({ cells, colors, isSelected, isStale }: RowProps) 
       {isSelected ? "> " : "  "}
       {parts.map((part, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- cells have no other identity; two cells can be equal
-        <Text key={index} {...(paints[index] ? { color: paints[index] } : {})}>
+        <Text key={index} {...(paints[index] && !isSelected ? { color: paints[index] } : {})}>
           {index === 0 ? part : " ".repeat(gap) + part}
         </Text>
       ))}

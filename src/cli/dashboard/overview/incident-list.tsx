@@ -79,8 +79,10 @@ export function IncidentList({ incidents, workerCount, isStale, height }: Props)
         firstIndex={list.firstIndex}
         height={listHeight}
       />
-      <Box height={2} flexShrink={0} overflowY="hidden">
-        <SafeText wrap="wrap">{selected ? `  ${causeOf(selected)}${remedyOf(selected)}` : "no matches; esc clears the filter"}</SafeText>
+      <Box height={2} flexShrink={0} overflowY="hidden" paddingLeft={2}>
+        <SafeText wrap="wrap">
+          {selected ? `${causeOf(selected).replace(/\.?$/, ".")}${remedyOf(selected)}` : "no matches; esc clears the filter"}
+        </SafeText>
       </Box>
       {selected && <IncidentKeys key={keyOf(selected)} incident={selected} />}
     </Box>

@@ -1,19 +1,24 @@
-import type { LoadedPlugin, Plugin, PluginStatus } from "../../../shared/contract/plugins.js";
+import type { LoadedPlugin, Plugin } from "../../../shared/contract/plugins.js";
 import { deletePlugin, reloadPlugins, togglePlugin, type PluginTarget } from "../actions/plugins.js";
 import { Detail, type Fact } from "../components/detail.js";
 import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
 import { RequirePermission } from "../components/require-permission.js";
+import { markedState, stateColor } from "../components/state-mark.js";
 import { useActions } from "../actions/use-actions.js";
 import { useChanges, useIsStale, useQuery } from "../queries/hooks.js";
 import { useDashboard } from "../session/hooks.js";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 
-const statusColors: Readonly<Record<PluginStatus, string>> = { loaded: "green", disabled: "yellow", failed: "red", waiting: "yellow" };
 const columns: readonly Column<Row>[] = [
   { heading: "NAME", text: ({ plugin }) => plugin.name },
   { heading: "VERSION", width: 10, text: ({ plugin }) => plugin.version },
-  { heading: "STATE", width: 8, text: ({ plugin }) => plugin.status, color: ({ plugin }) => statusColors[plugin.status] },
+  {
+    heading: "STATE",
+    width: 11,
+    text: ({ plugin: { health } }) => markedState(health.state),
+    color: ({ plugin: { health } }) => stateColor(health.state),
+  },
   { heading: "SOURCE", width: 8, text: ({ plugin }) => plugin.source },
   { heading: "BASE", width: 14, text: ({ loaded }) => (loaded ? loaded.base || "hooks only" : "-") },
 ];
@@ -51,7 +56,9 @@ function Plugins() {
       {...{ columns, keyOf, isStale }}
       items={plugins.value && toRows(plugins.value, loaded.value ?? [])}
       error={plugins.error}
-      textOf={({ plugin }) => `${plugin.name} ${plugin.version} ${plugin.status} ${plugin.source} ${plugin.error ?? ""}`}
+      textOf={({ plugin }) =>
+        `${plugin.name} ${plugin.version} ${plugin.health.state} ${plugin.status} ${plugin.source} ${plugin.error ?? ""}`
+      }
       empty="no plugins; to upload a folder: runtimectl plugins upload ./dir"
       detail={(row) => <PluginDetail row={row} isStale={isStale} />}
     />
@@ -72,7 +79,7 @@ function PluginDetail({ row, isStale }: { readonly row: Row; readonly isStale: b
 
 function factsOf({ plugin, neededBy, stateOf }: Row): Fact[] {
   return [
-    { name: "state", value: meaningOf(plugin), color: statusColors[plugin.status] },
+    { name: "state", value: meaningOf(plugin), color: stateColor(plugin.health.state) },
     ...(plugin.error === undefined ? [] : [{ name: "error", value: plugin.error, color: "red", isLong: true }]),
     { name: "source", value: pluginSourceText(plugin) },
     { name: "folder", value: plugin.path },
@@ -95,9 +102,10 @@ function workOf({ position, loadedCount, stateOf }: Row, { base, dependencies, o
   ];
 }
 
-function meaningOf({ status }: Plugin): string {
-  if (status === "waiting") return "waiting: changed on disk; a reload loads the change";
-  return status === "disabled" ? "disabled: installed, not loaded" : status;
+function meaningOf({ status, health }: Plugin): string {
+  const state = markedState(health.state);
+  if (status === "waiting") return `${state}: changed on disk; a reload loads the change`;
+  return `${state}: ${{ loaded: "loaded", disabled: "installed, not loaded", failed: "failed to load" }[status]}`;
 }
 
 function toRows(plugins: readonly Plugin[], loaded: readonly LoadedPlugin[]): Row[] {

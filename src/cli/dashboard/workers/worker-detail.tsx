@@ -99,7 +99,7 @@ function problemOf(health: WorkerHealth | undefined): Fact[] {
   const error = lastError && describeError(lastError);
   return [
     { name: "cause", value: reason, color: stateColor(health.state), isLong: true },
-    ...(error === undefined || reason.includes(error) ? [] : [{ name: "error", value: error, color: "red" }]),
+    ...(error === undefined || reason.includes(error) ? [] : [{ name: "error", value: error, color: "red", isLong: true }]),
     ...(suspect === undefined ? [] : [{ name: "began", value: `after ${suspect.version} was deployed${by}`, color: "yellow" }]),
   ];
 }
