@@ -40,6 +40,8 @@ const timeSteps = [
 const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const timeWithSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+/** Number of rows for the labels of markers that are close together. */
+const markerRows = 3;
 const axisFont = "11px Inter, system-ui, sans-serif";
 
 /**
@@ -190,6 +192,7 @@ function drawMarkers(plot: UPlot, markers: readonly ChartMarker[], color: { line
   ctx.save();
   ctx.font = `${11 * ratio}px Inter, system-ui, sans-serif`;
   ctx.lineWidth = ratio;
+  const places: MarkerPlace[] = [];
   for (const { at, type, label } of markers) {
     if (min === undefined || max === undefined || at < min || at > max) continue;
     const x = Math.round(plot.valToPos(at, "x", true));
@@ -200,9 +203,26 @@ function drawMarkers(plot: UPlot, markers: readonly ChartMarker[], color: { line
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     ctx.fillStyle = color.text;
-    const isAtEdge = x + ctx.measureText(label).width + 8 * ratio > bbox.left + bbox.width;
-    ctx.textAlign = isAtEdge ? "right" : "left";
-    ctx.fillText(label, x + (isAtEdge ? -4 : 4) * ratio, bbox.top + 11 * ratio);
+    ctx.textAlign = "left";
+    const width = ctx.measureText(label).width + 8 * ratio;
+    const left = x + width > bbox.left + bbox.width ? x - width : x;
+    const row = freeRow(places, left, left + width);
+    if (row === undefined) continue;
+    places.push({ row, left, right: left + width });
+    ctx.fillText(label, left + 4 * ratio, bbox.top + (11 + row * 14) * ratio);
   }
   ctx.restore();
+}
+
+/** Place of the label of a marker. `left` and `right` are device pixels. */
+interface MarkerPlace {
+  readonly row: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Returns the first row in which a label covers no other label. Returns undefined if all rows are full: then only the line is drawn. */
+function freeRow(places: readonly MarkerPlace[], left: number, right: number): number | undefined {
+  const rows = Array.from({ length: markerRows }, (_, row) => row);
+  return rows.find((row) => places.every((place) => place.row !== row || place.right <= left || place.left >= right));
 }

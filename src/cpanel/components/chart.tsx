@@ -89,7 +89,7 @@ export function Chart({ title, at, series, markers = none, format, height = 220,
       <details className="chart-details small">
         <summary>
           Table of {title.charAt(0).toLowerCase() + title.slice(1)}
-          {time !== undefined && <span className="chart-time quiet"> {clock.format(time * 1000)}</span>}
+          {time !== undefined && <span className="chart-time quiet"> · values at {clock.format(time * 1000)}</span>}
         </summary>
         <ChartTable title={title} at={at} series={series} markers={markers} textOf={(value) => valueText(value, format)} />
       </details>

@@ -74,7 +74,7 @@ test("revokes a key only after the user types its name", async () => {
   const page = await openKeys();
   await page
     .getByRole("row", { name: /doomed/ })
-    .getByText("ends soon")
+    .getByText("expires soon")
     .waitFor();
   await expectAccessible(page);
   const open = () => page.getByRole("button", { name: "Revoke doomed" }).click();

@@ -53,7 +53,7 @@ test("shows why a frame cannot show a plugin's page, and rejects paths not in th
   expect([await elsewhere.getAttribute("target"), await elsewhere.getAttribute("rel")]).toEqual(["_blank", "noopener noreferrer"]);
   for (const at of ["/elsewhere/", "/board/../api/keys", "//example.com/", "/board/other"]) {
     await page.goto(`${house.daemon.url}/cpanel/plugins/@team/board?at=${encodeURIComponent(at)}`);
-    await page.getByText("No plugin at work has this page").waitFor();
+    await page.getByText("No loaded plugin has this page").waitFor();
     expect(await page.locator("iframe").count()).toBe(0);
   }
   await page.context().close();

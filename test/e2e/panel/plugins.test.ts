@@ -104,7 +104,7 @@ test("disables and enables a plugin, and shows the plugin's details and dependen
   await rowOf(page, "@team/board").getByRole("link").click();
   await page.getByRole("heading", { name: "@team/board", level: 1 }).waitFor();
   expect(page.url()).toBe(`${daemon.url}/cpanel/plugins/@team/board`);
-  await page.getByRole("heading", { name: "At work" }).waitFor();
+  await page.getByRole("heading", { name: "Loaded" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "basis" }).click();
   await page.getByText("Needed by").waitFor();
@@ -142,7 +142,7 @@ test("shows a plugin before its upload, shows a rejection, and deletes a plugin"
   await choose("notes.tgz", await packPlugin("name: notes\nversion: 3.0.0\n"));
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   const done = page.getByRole("dialog", { name: "notes 3.0.0 is installed" });
-  await done.getByText("It is at work.").waitFor();
+  await done.getByText("It is loaded.").waitFor();
   await expectAccessible(page);
   await done.getByRole("button", { name: "Close" }).click();
   expect(await statusOf("notes")).toBe("loaded");

@@ -58,8 +58,8 @@ test("mayGrant allows only permissions that the principal has", () => {
 
 test.each([
   [undefined, "active"],
-  [1000, "ended"],
-  [1001, "ends soon"],
+  [1000, "expired"],
+  [1001, "expires soon"],
   [1000 + 14 * daySeconds, "active"],
 ])("keyState returns for the expiry %s, at the time 1000, the state %s", (expiresAt, state) => {
   expect(keyState({ expiresAt }, 1000)).toBe(state);

@@ -78,7 +78,9 @@ function isOneOf(known: readonly string[], type: string): boolean {
 function subjectText(subject: ChangeSubject | undefined): string {
   if (!subject) return "";
   const { name, version, host, secret, id, paths, namespaces, replacedBy } = subject;
-  const owner = name ?? namespaces?.join(", ");
+  // A session or key for all namespaces has `*`, which names nothing.
+  const limited = namespaces?.filter((namespace) => namespace !== "*").join(", ");
+  const owner = name ?? (limited === "" ? undefined : limited);
   const parts = [
     host ?? secret,
     owner === undefined ? undefined : host !== undefined || secret !== undefined ? `of ${owner}` : owner,

@@ -105,7 +105,7 @@ function StateSentence({ app, health }: { app: App; health: WorkerHealth | undef
   return (
     <div className="app-state">
       <p>
-        <StateDot state={state} /> {version}
+        <StateDot state={state} /> · {version}
         {isProblem && (
           <>
             {" "}

@@ -53,7 +53,7 @@ export function keyColumns({ principal, mayRevoke, mayRotate, onAsk }: KeyColumn
     },
     {
       id: "ends",
-      title: "Ends",
+      title: "Expires",
       sortBy: ({ expiresAt = Infinity }) => expiresAt,
       cell: ({ expiresAt }) => <KeyEnd expiresAt={expiresAt} />,
     },

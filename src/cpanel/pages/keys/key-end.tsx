@@ -8,7 +8,7 @@ export function KeyEnd({ expiresAt }: { expiresAt: number | undefined }) {
   const state = keyState({ expiresAt }, Date.now() / 1000);
   return (
     <>
-      <AbsoluteTime at={expiresAt} /> {state !== "active" && <Badge tone={state === "ended" ? "bad" : "warn"}>{state}</Badge>}
+      <AbsoluteTime at={expiresAt} /> {state !== "active" && <Badge tone={state === "expired" ? "bad" : "warn"}>{state}</Badge>}
     </>
   );
 }

@@ -30,7 +30,7 @@ export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps
   };
   return (
     <>
-      <RadioChoices label="Ends after" choices={choices} value={isOther ? otherLifetime : value} onChange={choose} />
+      <RadioChoices label="Expires after" choices={choices} value={isOther ? otherLifetime : value} onChange={choose} />
       {isOther && (
         <TextInput
           label="Lifetime"

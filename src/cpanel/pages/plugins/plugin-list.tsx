@@ -60,7 +60,7 @@ export function PluginList() {
 }
 
 function noteOf(rows: readonly PluginRow[]): string {
-  return `${pluralize(rows.length, "plugin")}, ${rows.filter(({ loaded }) => loaded).length} at work`;
+  return `${pluralize(rows.length, "plugin")}, ${rows.filter(({ loaded }) => loaded).length} loaded`;
 }
 
 function textOf({ plugin }: PluginRow): string {

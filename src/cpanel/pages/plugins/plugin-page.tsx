@@ -51,7 +51,7 @@ export function PluginPage({ name, path }: { name: string; path: string }) {
         resource={loaded}
         one={menu}
         empty={
-          <EmptyState title="No plugin at work has this page">
+          <EmptyState title="No loaded plugin has this page">
             {name} was disabled or deleted, or it changed its menu. <PanelLink to="plugins">All plugins</PanelLink>
           </EmptyState>
         }

@@ -16,7 +16,7 @@ export function PluginWork({ row, loaded, rows }: PluginWorkProps) {
   const { base, dependencies, optionalDependencies, menus } = loaded;
   const loadedCount = rows.filter((other) => other.loaded).length;
   return (
-    <Facts label="At work">
+    <Facts label="Loaded">
       <Fact name="Served at">{base === "" ? "nowhere: it has only hooks" : <code>{base}</code>}</Fact>
       <Fact name="Hooks">
         {row.position} of {loadedCount} in order

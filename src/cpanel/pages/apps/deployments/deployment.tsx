@@ -105,7 +105,7 @@ function Installed({ app, installed }: { app: App; installed: InstalledVersion }
         <p>
           {deploy.commit !== undefined && <code title={deploy.commit}>{deploy.commit.slice(0, 7)}</code>}
           {deploy.dirty === true && <span className="quiet"> with uncommitted changes</span>} {deploy.message}
-          {installation && deploy.by !== undefined && <span className="quiet"> · {deploy.by}</span>}
+          {installation && deploy.by !== undefined && deploy.by !== installation.by && <span className="quiet"> · {deploy.by}</span>}
         </p>
       )}
     </>
