@@ -1,4 +1,4 @@
-import { useMemo, useState, type ReactNode } from "react";
+import { memo, useMemo, useState, type ReactNode } from "react";
 import { Button } from "./button.js";
 import { useVisibleRows } from "./use-visible-rows.js";
 import "./data-table.css";
@@ -126,7 +126,10 @@ interface BodyRowProps<Row> {
   readonly position: number | undefined;
 }
 
-function BodyRow<Row>({ row, columns, position }: BodyRowProps<Row>) {
+/** Renders again only with another row, position or columns, so that scrolling renders new rows only. */
+const BodyRow = memo(RenderedRow) as typeof RenderedRow;
+
+function RenderedRow<Row>({ row, columns, position }: BodyRowProps<Row>) {
   const header = columns.find(({ isRowHeader }) => isRowHeader) ?? columns[0];
   return (
     <tr {...(position === undefined ? {} : { "aria-rowindex": position })}>
@@ -152,9 +155,11 @@ function classOf<Row>({ id, shownFrom, isNumeric, isActions }: Column<Row>): str
 function sort<Row>(rows: readonly Row[], by: Column<Row>["sortBy"], isDescending: boolean): readonly Row[] {
   if (!by) return rows;
   const sign = isDescending ? -1 : 1;
-  return rows.toSorted((one, other) => {
-    const [a, b] = [by(one), by(other)];
+  // Thousands of rows are compared a dozen times each, so their values are determined before.
+  const valued = rows.map((row) => ({ row, value: by(row) }));
+  valued.sort(({ value: a }, { value: b }) => {
     if (typeof a === "number" && typeof b === "number") return sign * (a - b);
     return sign * (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0);
   });
+  return valued.map(({ row }) => row);
 }

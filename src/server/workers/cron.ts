@@ -98,10 +98,15 @@ export class CronJobs {
     );
   }
 
-  /** If the last run of one of the worker's cron jobs failed, returns one sentence about this job. Otherwise returns undefined. */
+  /**
+   * If the last run of one of the worker's cron jobs failed, returns one sentence about this job. Otherwise returns undefined. Runs of other
+   * versions do not count, so that a rollback ends the problem.
+   */
   failureOf(name: string): string | undefined {
-    const jobs = this.#plans.get(name)?.jobs ?? [];
-    const failed = jobs.find(({ history }) => history.lastRun?.outcome === "failed");
+    const { version: active, jobs } = this.#plans.get(name) ?? { jobs: [] };
+    const failed = jobs.find(
+      ({ history: { lastRun } }) => lastRun?.outcome === "failed" && (lastRun.version ?? active?.version) === active?.version,
+    );
     const run = failed?.history.lastRun;
     return (
       failed && run && `The cron job ${titleOf(failed)} failed: ${run.error ?? `it returned status ${run.status}`}`.replace(/\.?$/, ".")

@@ -3,6 +3,7 @@ import type { Permission } from "../../../shared/permissions.js";
 import type { ActionId } from "../keyboard/keymap.js";
 import { reasonOf, type Session } from "../session/session.js";
 import type { Dashboard } from "../dashboard.js";
+import type { OneTimeSecret } from "../keys/one-time-secret.js";
 
 /** The result of an action, if one sentence is not enough to describe the result. */
 export interface Outcome {
@@ -11,6 +12,8 @@ export interface Outcome {
   readonly isWarning?: boolean;
   /** Details of the result. The dashboard shows them in an overlay. */
   readonly lines?: readonly string[];
+  /** A new API key. The dashboard shows it once, above the lines. */
+  readonly secret?: OneTimeSecret;
 }
 
 /** An action of the dashboard, which a shortcut runs on the selected item. Every action has an equivalent runtimectl command. */
@@ -68,8 +71,9 @@ async function isWanted<Target>(
 
 async function report({ overlays }: Dashboard, session: Session, run: () => Promise<string | Outcome>): Promise<void> {
   try {
-    const { text, isWarning = false, lines } = toOutcome(await run());
+    const { text, isWarning = false, lines, secret } = toOutcome(await run());
     overlays.say(isWarning ? "warning" : "done", text);
+    if (secret) overlays.show({ kind: "reveal", secret, about: lines ?? [] });
     // Does not replace an overlay that the user opened while the action ran.
     if (lines && overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: text, lines });
   } catch (error) {

@@ -44,6 +44,7 @@ export const actionTable = {
   "plugins.reload": { keys: ["R"], label: "reload all", where: "plugins" },
   "plugins.delete": { keys: ["d"], label: "delete", where: "plugins" },
   "keys.create": { keys: ["c"], label: "create", where: "keys" },
+  "keys.rotate": { keys: ["R"], label: "rotate", where: "keys" },
   "keys.revoke": { keys: ["d"], label: "revoke", where: "keys" },
   "hosts.new": { keys: ["n"], label: "new", where: "hosts" },
   "hosts.add": { keys: ["a"], label: "add requested", where: "hosts" },

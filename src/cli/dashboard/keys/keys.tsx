@@ -1,7 +1,7 @@
 import type { ApiKey } from "../../../shared/contract/keys.js";
 import type { Principal } from "../../../shared/contract/principal.js";
 import { ago, endsIn, toDay, toMinute } from "../../output/format.js";
-import { revokeKey, type KeyTarget } from "../actions/keys.js";
+import { revokeKey, rotateKey, toKeyTarget, type KeyTarget } from "../actions/keys.js";
 import { Detail, type Fact } from "../components/detail.js";
 import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
@@ -58,7 +58,7 @@ function Keys() {
     <ListScreen
       nouns={["key", "keys"]}
       {...{ columns, keyOf, isStale }}
-      items={keys.value && toRows(keys.value, principal)}
+      items={keys.value && toRows(keys.value, { principal, isAccessible })}
       error={keys.error}
       textOf={(row) => `${row.key.name} ${row.key.role} ${row.key.keyPrefix} ${row.key.namespaces.join(" ")} ${endFact(row)}`}
       empty="no keys; to create one: runtimectl keys create --role editor"
@@ -68,7 +68,7 @@ function Keys() {
 }
 
 function KeyDetail({ row, isStale }: { readonly row: Row; readonly isStale: boolean }) {
-  useActions([revokeKey], row, "runtimectl keys list");
+  useActions([rotateKey, revokeKey], row, "runtimectl keys list");
   return <Detail title={`${row.key.name}, key ${row.key.id}`} facts={factsOf(row)} isStale={isStale} />;
 }
 
@@ -93,11 +93,10 @@ function permissionsInWords(permissions: readonly string[]): string {
   return nouns.map((noun) => [noun, ...verbsOf(noun)].join(" ")).join(" · ");
 }
 
-function toRows(keys: readonly ApiKey[], principal: Principal | undefined): Row[] {
+function toRows(keys: readonly ApiKey[], dashboard: { principal: Principal | undefined; isAccessible: boolean }): Row[] {
   const nowSeconds = Date.now() / 1000;
   return keys.map((key) => ({
-    key,
-    isOwn: key.id === principal?.id,
+    ...toKeyTarget(key, dashboard),
     isExpired: key.expiresAt !== undefined && key.expiresAt <= nowSeconds,
   }));
 }

@@ -1,6 +1,7 @@
 import { Box } from "ink";
 import type { Incident } from "../../../shared/incidents.js";
 import { ago, pluralize } from "../../output/format.js";
+import { rotateKey, toKeyTarget } from "../actions/keys.js";
 import { restartVersion, rollbackWorker } from "../actions/workers.js";
 import { reloadPlugins, togglePlugin } from "../actions/plugins.js";
 import { useActions } from "../actions/use-actions.js";
@@ -10,7 +11,7 @@ import { SafeText } from "../components/safe-text.js";
 import { markedState, stateColor } from "../components/state-mark.js";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { useQuery } from "../queries/hooks.js";
-import { useNavigation } from "../session/hooks.js";
+import { useDashboard, useNavigation } from "../session/hooks.js";
 import { useSize } from "../terminal/terminal-size.js";
 import { fitted } from "../terminal/fitted.js";
 import { workerRows } from "../workers/worker-rows.js";
@@ -99,9 +100,10 @@ function causeOf({ reason, error }: Incident): string {
 }
 
 /** Returns a sentence about the command or action that can solve the incident. Empty if there is none. */
-function remedyOf({ kind, rollbackTo, subject }: Incident): string {
+function remedyOf({ kind, rollbackTo, subject, keyId }: Incident): string {
   if (kind === "worker" && rollbackTo !== undefined) return ` Rollback activates ${rollbackTo}.`;
-  if (kind === "key") return ` Rotate it: runtimectl keys rotate ${subject}`;
+  if (kind === "key") return ` Rotate it: runtimectl keys rotate ${keyId}`;
+  if (kind === "check" && subject === "disk-space") return " Workers lists the versions that you can delete.";
   return "";
 }
 
@@ -112,10 +114,11 @@ function IncidentKeys({ incident }: { readonly incident: Incident }) {
     worker: () => show("workers", `${subject}@${version ?? ""}`),
     plugin: () => show("plugins", subject),
     key: () => show("keys", subject),
-    check: undefined,
+    check: subject === "disk-space" ? () => show("workers") : undefined,
   }[kind];
   useKeyScope({ handlers: open === undefined ? {} : { "list.open": open } });
   if (kind === "worker") return <WorkerKeys {...{ incident }} />;
+  if (kind === "key") return <KeyKeys {...{ incident }} />;
   return kind === "plugin" ? <PluginKeys {...{ incident }} /> : null;
 }
 
@@ -138,5 +141,14 @@ function PluginKeys({ incident: { subject } }: { readonly incident: Incident }) 
   const { value: plugins } = useQuery("plugins", (client) => client.plugins.list());
   const plugin = plugins?.find(({ name }) => name === subject);
   useActions([togglePlugin, reloadPlugins], plugin && { plugin, neededBy: [] }, `runtimectl plugins list`);
+  return null;
+}
+
+function KeyKeys({ incident: { keyId } }: { readonly incident: Incident }) {
+  const { isAccessible } = useDashboard();
+  const { value: listed } = useQuery("keys", async (client) => (await client.keys.list()).keys);
+  const principal = useQuery("session", (client) => client.session.show()).value?.principal;
+  const key = listed?.find(({ id }) => id === keyId);
+  useActions([rotateKey], key && toKeyTarget(key, { principal, isAccessible }), "runtimectl keys list");
   return null;
 }

@@ -34,19 +34,20 @@ const layerColumns: readonly Column<Layer>[] = [
   { id: "message", title: "Message", cell: ({ message }) => message },
 ];
 
-/** Directories of the daemon, isolation layers and variables. */
+/** Directories of the daemon with their free space. */
+export function Directories({ directories }: Pick<Settings, "directories">) {
+  return (
+    <section aria-labelledby="settings-directories">
+      <h2 id="settings-directories">Directories</h2>
+      <DataTable caption="Directories" columns={directoryColumns} rows={directories} keyOf={({ kind, path }) => `${kind} ${path}`} />
+    </section>
+  );
+}
+
+/** Isolation layers and variables of the daemon. */
 export function DaemonSettings({ settings }: { settings: Settings }) {
   return (
     <>
-      <section aria-labelledby="settings-directories">
-        <h2 id="settings-directories">Directories</h2>
-        <DataTable
-          caption="Directories"
-          columns={directoryColumns}
-          rows={settings.directories}
-          keyOf={({ kind, path }) => `${kind} ${path}`}
-        />
-      </section>
       <section aria-labelledby="settings-isolation">
         <h2 id="settings-isolation">Isolation of workers</h2>
         <DataTable caption="Isolation layers" columns={layerColumns} rows={settings.isolation} keyOf={({ name }) => name} />

@@ -13,7 +13,7 @@ import { useMay } from "../../session/use-principal.js";
 import { usePanel } from "../../use-panel.js";
 import { NotFound } from "../not-found.js";
 import type { SectionProps } from "../sections.js";
-import { DaemonSettings } from "./daemon-settings.js";
+import { DaemonSettings, Directories } from "./daemon-settings.js";
 import "./settings.css";
 
 const operations = { health: { ready: health.ready }, settings: { show: settings.show } };
@@ -31,6 +31,11 @@ export function Settings({ rest }: SectionProps) {
   return (
     <>
       <PageHeading title="Settings" />
+      {shown.data && (
+        <div className="settings-tables">
+          <Directories directories={shown.data.directories} />
+        </div>
+      )}
       <div className="settings">
         <Facts label="This daemon">
           <Fact name="Version">{discovery?.version ?? "…"}</Fact>
