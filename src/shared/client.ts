@@ -191,11 +191,13 @@ function pairsOf(values: Record<string, unknown> = {}): [name: string, value: st
 
 /**
  * Validates through the Standard Schema interface, the only validation interface of the module that replaces zod in the panel's bundle (see
- * scripts/build-panel.mjs).
+ * scripts/build-panel.mjs). Accepts words that the contract does not list, such as a permission that only a newer daemon has.
  */
 function parseResult(schema: z.core.$ZodType, response: TransportResponse): unknown {
-  const checked = schema["~standard"].validate(parseJson(response));
+  const answer = parseJson(response);
+  const checked = schema["~standard"].validate(answer);
   if (checked instanceof Promise) throw new TypeError("response schemas must be synchronous");
+  if ((checked.issues as readonly z.core.$ZodIssue[] | undefined)?.every((issue) => isUnknownWord(issue, answer))) return answer;
   if (checked.issues)
     throw new UnexpectedAnswerError(
       "The response does not match the contract. Check that daemon and client have the same version.",
@@ -203,6 +205,17 @@ function parseResult(schema: z.core.$ZodType, response: TransportResponse): unkn
       checked.issues,
     );
   return checked.value;
+}
+
+/**
+ * Whether the only difference from the contract is a text that is not in a list of words, or a name that is not in a list of names. A
+ * single word, such as the name of the daemon, must match.
+ */
+function isUnknownWord(issue: z.core.$ZodIssue, answer: unknown): boolean {
+  if (issue.code === "unrecognized_keys") return true;
+  if (issue.code !== "invalid_value" || issue.values.length < 2) return false;
+  const value = issue.path.reduce<unknown>((part, key) => (part as Readonly<Record<PropertyKey, unknown>>)[key], answer);
+  return typeof value === "string" && issue.values.every((word) => typeof word === "string");
 }
 
 function parseJson(response: TransportResponse): unknown {

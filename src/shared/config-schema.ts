@@ -85,13 +85,22 @@ function propertyFaults(
 /**
  * Returns a copy of the value in which missing properties have the defaults of the schema, also in nested objects. Does not change `value`.
  */
-export function withDefaults(schema: ConfigSchema, value: unknown): unknown {
+function withDefaults(schema: ConfigSchema, value: unknown): unknown {
   if (!isObject(value) || !schema.properties) return value;
   const filled = Object.entries(schema.properties).flatMap(([name, property]) => {
     const own = Object.hasOwn(value, name) ? value[name] : property.default;
     return own === undefined ? [] : [[name, withDefaults(property, own)] as const];
   });
   return { ...value, ...Object.fromEntries(filled) };
+}
+
+/**
+ * Returns the settings of a plugin with the defaults of the schema, and the parts that do not match the schema. A default that does not
+ * match is a fault, too.
+ */
+export function completedSettings(schema: ConfigSchema, declared: unknown): { readonly settings: unknown; readonly faults: SchemaFault[] } {
+  const settings = withDefaults(schema, declared);
+  return { settings, faults: schemaFaults(schema, settings) };
 }
 
 function hasType(value: unknown, type: ValueType): boolean {

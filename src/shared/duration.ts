@@ -12,14 +12,14 @@ export function parseDurationMs(value: string | number): number | undefined {
   return match ? Math.round(Number(match[1]) * unitMs[match[2] as keyof typeof unitMs]) : undefined;
 }
 
-const lifetimeSeconds = { d: 86_400, w: 7 * 86_400, m: 30 * 86_400, y: 365 * 86_400 } as const;
-const lifetimePattern = /^([1-9]\d{0,5})([dwmy])$/;
+const lifetimeSeconds = { min: 60, h: 3600, d: 86_400, w: 7 * 86_400, m: 30 * 86_400, y: 365 * 86_400 } as const;
+const lifetimePattern = /^([1-9]\d{0,5})(min|[hdwmy])$/;
 /** Maximum lifetime of a key: 100 years. */
 const maximumLifetimeSeconds = 100 * lifetimeSeconds.y;
 
 /**
- * Parses a lifetime to seconds: `30d`, `2w`, `6m` (months of 30 days) or `1y` (365 days). Returns undefined for an invalid text and for
- * more than 100 years.
+ * Parses a lifetime to seconds: `30min`, `12h`, `30d`, `2w`, `6m` (months of 30 days) or `1y` (365 days). Returns undefined for an invalid
+ * text and for more than 100 years.
  */
 export function parseLifetimeSeconds(text: string): number | undefined {
   const match = lifetimePattern.exec(text);

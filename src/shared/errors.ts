@@ -54,7 +54,7 @@ export const errorTable = {
   INVALID_PERMISSION: [400, "A permission is unknown, or permissions were sent with a role other than custom."],
   MISSING_PERMISSIONS: [400, "The role custom needs at least one permission."],
   INVALID_NAMESPACE: [400, "A namespace is neither * nor an @scope."],
-  INVALID_EXPIRATION: [400, "expiresIn is neither never nor a whole number of d, w, m or y up to 100 years."],
+  INVALID_EXPIRATION: [400, "expiresIn is neither never nor a whole number of min, h, d, w, m or y up to 100 years."],
   NO_WORKER_DIRS: [400, "No configured worker directory allows installations."],
   NO_PLUGIN_DIRS: [400, "No configured plugin directory allows installations."],
   NO_FILE_PROVIDED: [400, "The upload has no file part named file."],

@@ -28,6 +28,8 @@ const day = 86_400;
 
 describe("a new key", () => {
   test.each([
+    ["90min", 5400],
+    ["12h", day / 2],
     ["1d", day],
     ["30d", 30 * day],
     ["90d", 90 * day],

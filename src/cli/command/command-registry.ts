@@ -54,6 +54,7 @@ export const commandModules: CommandModules = {
   "plugins show": () => import("../commands/plugins/show.js"),
   "plugins loaded": () => import("../commands/plugins/loaded.js"),
   "plugins upload": () => import("../commands/plugins/upload.js"),
+  "plugins config": () => import("../commands/plugins/config.js"),
   "plugins reload": () => import("../commands/plugins/reload.js"),
   "plugins enable": () => import("../commands/plugins/enable.js"),
   "plugins disable": () => import("../commands/plugins/disable.js"),

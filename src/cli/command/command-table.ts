@@ -105,6 +105,7 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       show: { summary: "Show a plugin's state, base, dependencies and menus" },
       loaded: { summary: "List the loaded plugins in the order of their hooks" },
       upload: { summary: "Upload a folder or an archive and load it" },
+      config: { summary: "Show or change the settings of a plugin" },
       reload: { summary: "Reload all plugins" },
       enable: { summary: "Enable a plugin" },
       disable: { summary: "Disable a plugin without deleting it" },

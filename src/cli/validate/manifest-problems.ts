@@ -1,6 +1,7 @@
 import path from "node:path";
 import type * as z from "zod";
 import { ApiError } from "../../shared/api-error.js";
+import { completedSettings, type SchemaFault } from "../../shared/config-schema.js";
 import { nearestWord } from "../../shared/nearest-word.js";
 import { enabledOf, nameOf, versionOf } from "../../shared/package-metadata.js";
 import { pluginFields } from "../../shared/plugin-fields.js";
@@ -62,8 +63,27 @@ class Metadata {
     if (kind === "worker") return this.#issues(WorkerManifest, this.#fields);
     const declared = this.#manifest?.fields ?? {};
     const { fields } = pluginFields({ name: "", version: "", enabled: true, fields: this.#fields, declared }, undefined);
-    const own = this.#issues(PluginManifest, fields);
+    const manifest = PluginManifest.safeParse(fields);
+    const own = manifest.success ? this.#settingsProblems(manifest.data) : this.#issues(PluginManifest, fields);
     return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(PluginAppManifest, fields, PluginManifest)] : own;
+  }
+
+  /** Returns problems with the settings of a plugin, and with the defaults that its `configSchema` sets for missing settings. */
+  #settingsProblems({ config, configSchema }: PluginManifest): Problem[] {
+    if (!configSchema) return [];
+    return completedSettings(configSchema, config).faults.map((fault) => {
+      const place = this.#placeOfSetting(fault, config);
+      const name = Object.hasOwn(config, String(fault.path[0])) ? fault.path.join(".") : place.join(".");
+      return this.#problem(place, "INVALID_PACKAGE_METADATA", `${name}: ${fault.message}`);
+    });
+  }
+
+  /** Returns the path of an invalid setting in the manifest, or of its default if the manifest has no value for the setting. */
+  #placeOfSetting({ path: [name = "", ...rest] }: SchemaFault, config: Fields): (string | number)[] {
+    if (!Object.hasOwn(config, name)) return ["configSchema", "properties", name, "default"];
+    const below = this.#fields["config"];
+    const isBelow = typeof below === "object" && below !== null && Object.hasOwn(below, name);
+    return isBelow ? ["config", name, ...rest] : [name, ...rest];
   }
 
   /**

@@ -4,14 +4,19 @@ import "./state-dot.css";
 /** State of an app or a plugin, as in the API. */
 export type HealthState = "ok" | "degraded" | "failing" | "backoff" | "idle" | "disabled";
 
-const signs: Readonly<Record<HealthState, string>> = { ok: "●", degraded: "▲", failing: "✕", backoff: "◌", idle: "–", disabled: "○" };
+const signs = new Map<string, string>(
+  Object.entries({ ok: "●", degraded: "▲", failing: "✕", backoff: "◌", idle: "–", disabled: "○" } satisfies Record<HealthState, string>),
+);
 
-/** Shows a state as a symbol and a word. The color only repeats the state. If `children` is set, it replaces the word. */
+/**
+ * Shows a state as a symbol and a word. The symbol of a state that only a newer daemon has is `?`. The color only repeats the state. If
+ * `children` is set, it replaces the word.
+ */
 export function StateDot({ state, children = state }: { state: HealthState; children?: ReactNode }) {
   return (
     <span className={`state-dot state-${state}`}>
       <span aria-hidden="true" className="state-dot-sign">
-        {signs[state]}
+        {signs.get(state) ?? "?"}
       </span>
       {children}
     </span>

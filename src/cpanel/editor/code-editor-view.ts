@@ -1,13 +1,40 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState, type Extension } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { Annotation, EditorState, StateEffect, StateField, type Extension } from "@codemirror/state";
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  type DecorationSet,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import { editorTheme, highlighting } from "./editor-theme.js";
 import { loadLanguage } from "./languages.js";
 
 /** Marks the changes that the page itself makes. The editor does not report these changes back to the page. */
 const byPage = Annotation.define<true>();
+
+const markLines = StateEffect.define<readonly number[]>();
+const faultyLine = Decoration.line({ class: "cm-faultyLine" });
+
+/** The lines with an error. A mark stays at its line when the text changes. */
+const faultyLines = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update: (marked, { changes, effects, state: { doc } }) => {
+    const effect = effects.find((one) => one.is(markLines));
+    if (!effect) return marked.map(changes);
+    const lines = [...new Set(effect.value)].filter((line) => line >= 1 && line <= doc.lines);
+    return Decoration.set(
+      lines.map((line) => faultyLine.range(doc.line(line).from)),
+      true,
+    );
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
 
 /**
  * Replaces the selected text when the user types over it. Otherwise, Chromium copies the colors of the replaced text into `style`
@@ -77,6 +104,7 @@ export class CodeEditorView {
         highlightSelectionMatches(),
         search({ top: true }),
         replaceSelection,
+        faultyLines,
         keymap.of([...searchKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
         language,
         syntaxHighlighting(highlighting),
@@ -96,6 +124,15 @@ export class CodeEditorView {
     const { doc } = this.#view.state;
     if (doc.toString() === text) return;
     this.#view.dispatch({ changes: { from: 0, to: doc.length, insert: text }, annotations: byPage.of(true) });
+  }
+
+  /** Marks the lines with an error, from 1, and scrolls to the first of them. Lines that do not exist are ignored. */
+  markLines(lines: readonly number[]): void {
+    const { doc } = this.#view.state;
+    const [first] = lines;
+    const isShown = first !== undefined && first >= 1 && first <= doc.lines;
+    const scroll = isShown ? [EditorView.scrollIntoView(doc.line(first).from)] : [];
+    this.#view.dispatch({ effects: [markLines.of(lines), ...scroll] });
   }
 
   close(): void {

@@ -11,13 +11,17 @@ interface CodeEditorProps {
   readonly label: string;
   readonly text: string;
   readonly onChange?: (text: string) => void;
+  /** Lines with an error, from 1, which the editor marks. Must be the same list until the lines change. */
+  readonly faultyLines?: readonly number[];
 }
+
+const noLines: readonly number[] = [];
 
 /**
  * A text field for code. Without `onChange`, the field is read-only. The browser loads the code of the editor when the first editor
  * appears.
  */
-export function CodeEditor({ fileName, label, text, onChange }: CodeEditorProps) {
+export function CodeEditor({ fileName, label, text, onChange, faultyLines = noLines }: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   useFillHeight(host);
   const [view, setView] = useState<CodeEditorView>();
@@ -44,6 +48,7 @@ export function CodeEditor({ fileName, label, text, onChange }: CodeEditorProps)
     };
   }, [fileName, label, isReadOnly]);
   useEffect(() => view?.setText(text), [view, text]);
+  useEffect(() => view?.markLines(faultyLines), [view, faultyLines]);
   return (
     <>
       {error !== undefined && <ErrorMessage title="The editor could not be loaded" error={error} />}

@@ -21,6 +21,7 @@ export const editorTheme = EditorView.theme({
   ".cm-activeLine": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
   ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "var(--hover)" },
+  ".cm-faultyLine": { backgroundColor: "var(--bad-wash)", boxShadow: "inset 3px 0 0 var(--bad)" },
   ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": {
     backgroundColor: "var(--pressed)",
   },
@@ -43,17 +44,7 @@ export const editorTheme = EditorView.theme({
   },
   ".cm-panel.cm-search input[type=checkbox]": { width: "16px", height: "16px", margin: "0" },
   ".cm-panel.cm-search input.cm-textfield": { minWidth: "0", width: "180px" },
-  ".cm-panel .cm-textfield": {
-    minHeight: "28px",
-    margin: "0",
-    padding: "0 8px",
-    border: "1px solid var(--line-strong)",
-    borderRadius: "var(--radius)",
-    color: "var(--text)",
-    backgroundColor: "var(--surface)",
-    fontSize: "12px",
-  },
-  ".cm-panel .cm-button": {
+  ".cm-panel .cm-textfield, .cm-panel .cm-button": {
     minHeight: "28px",
     margin: "0",
     padding: "0 8px",

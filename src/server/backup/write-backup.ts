@@ -7,12 +7,13 @@ import { createGzip } from "node:zlib";
 import { copyKeyDatabase } from "../access/key-database.js";
 import { copyReplica } from "../access/replica/copy-replica.js";
 import type { Directories } from "../config/config.js";
-import { packageVersion } from "../package-root.js";
+import { packageRoot, packageVersion } from "../package-root.js";
 import { syncFolder } from "../packages/transactions/journal.js";
 import type { WrittenBackup } from "../../shared/backup-program.js";
 import { NewerStateError } from "../config/newer-state-error.js";
 import { BackupError, newerKeyStore, formatName, formatVersion, type PackageKind } from "./backup-format.js";
 import { copyDataFolder } from "./data-copies.js";
+import { directoriesHint } from "./directories-hint.js";
 import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
@@ -27,7 +28,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
   const keyStore = isReplicated ? replica : local;
   if (!existsSync(keyStore))
     throw new BackupError("STATE_NOT_FOUND", `there is no key store in ${directories.stateDirectory}; no backup was written`, {
-      hint: "set the daemon's directories with --state-dir, --worker-dirs and --plugin-dirs, or with --service",
+      hint: directoriesHint(packageRoot),
     });
   const unfinished = `${file}.unfinished-${process.pid}`;
   await removeLeftovers(file);

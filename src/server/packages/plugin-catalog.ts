@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn, type Deployment } from "../../shared/deployment.js";
 import { latestVersion, isPackageName } from "../../shared/package-name.js";
-import { schemaFaults, withDefaults } from "../../shared/config-schema.js";
+import { completedSettings } from "../../shared/config-schema.js";
 import { PluginManifest, usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { PluginAppManifest, type WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
@@ -175,8 +175,9 @@ export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meani
  */
 function checkedConfig({ config, configSchema }: PluginManifest): PluginManifest["config"] {
   if (!configSchema) return config;
-  const faults = schemaFaults(configSchema, config).map(({ path: keys, message }) => `${keys.join(".")}: ${message}`);
-  if (faults.length === 0) return withDefaults(configSchema, config) as PluginManifest["config"];
+  const completed = completedSettings(configSchema, config);
+  const faults = completed.faults.map(({ path: keys, message }) => `${keys.join(".")}: ${message}`);
+  if (faults.length === 0) return completed.settings as PluginManifest["config"];
   throw new ApiError(
     "INVALID_PACKAGE_METADATA",
     `The plugin's configuration does not match its configSchema. ${faults.slice(0, 5).join("; ")}.`,

@@ -34,10 +34,10 @@ const CreateKey = z
       .string()
       .refine(
         (text) => text === "never" || parseLifetimeSeconds(text) !== undefined,
-        "must be never, or a whole number of d, w, m (30 days) or y (365 days), at most 100 years",
+        "must be never, or a whole number of min, h, d, w, m (30 days) or y (365 days), at most 100 years",
       )
       .optional()
-      .describe("`never` (default), `30d`, `2w`, `6m` (months), `1y`"),
+      .describe("`never` (default), `30min`, `12h`, `30d`, `2w`, `6m` (months), `1y`"),
     permissions: z.array(Permission).optional().describe("Only with the role custom"),
     namespaces: z
       .array(z.string().refine(isNamespace, "must be * or an @scope"))

@@ -230,7 +230,7 @@ const badKeys: NonNullable<Example["badBodies"]> = [
   ),
   [{ ...viewer, namespaces: [] }, "INVALID_NAMESPACE"],
   [{ ...viewer, namespaces: "@team" }, "INVALID_NAMESPACE"],
-  ...["", "0d", "-1d", "1.5d", "1e3d", "7", "7D", " 7d", "7d ", "７d", "30s", "1h", "101y", "999999y", "Never", 30, null].map(
+  ...["", "0d", "-1d", "1.5d", "1e3d", "7", "7D", " 7d", "7d ", "７d", "30s", "1H", "5mi", "101y", "999999y", "Never", 30, null].map(
     (expiresIn) => [{ ...viewer, expiresIn }, "INVALID_EXPIRATION"] as const,
   ),
 ];

@@ -107,14 +107,16 @@ test("hides variables until the user shows them, and adds and removes variables"
 test("saves the manifest as YAML, and shows the line of an error", async () => {
   const page = await house.open("apps/shop/configuration", { provoked: [400] });
   await page.getByRole("button", { name: "Edit as YAML" }).click();
-  const editor = page.getByLabel("Text of the manifest");
-  expect(await editor.inputValue()).toBe(manifest);
+  const editor = page.getByRole("textbox", { name: "Text of the manifest" });
+  await editor.waitFor();
+  expect((await page.locator(".cm-line").allTextContents()).join("\n")).toBe(manifest);
   await editor.fill(`${manifest}memry: 1gb\n`);
   await page.getByRole("button", { name: "Save manifest" }).click();
   await page
     .getByRole("alert")
     .getByText(/memry.*line 9/)
     .waitFor();
+  expect(await page.locator(".cm-faultyLine").allInnerTexts()).toEqual(["memry: 1gb"]);
   await expectAccessible(page);
   await page.getByRole("navigation", { name: "Pages of shop" }).getByRole("link", { name: "Logs" }).click();
   await page.getByRole("alertdialog", { name: "The manifest is not saved" }).waitFor();

@@ -44,6 +44,8 @@ test.each([
   ["6m", "6 months"],
   ["2w", "2 weeks"],
   ["30d", "30 days"],
+  ["12h", "12 hours"],
+  ["1min", "1 minute"],
   ["1y", "1 year"],
 ])("prints lifetime and expiry date of a new key with --expires %s", async (expires, lifetime) => {
   const { stderr } = await create(["--expires", expires], false, Date.parse("2100-12-27T00:00:00Z") / 1000);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { listedWorker } from "../../support/fake-daemon.js";
 import { renderDashboard } from "../../support/render-dashboard.js";
 import { keys } from "../../support/terminal-window.js";
@@ -25,6 +25,15 @@ test("completes commands, flags, paths and worker names when tab is pressed", as
   await dashboard.waitFor("runtimectl workers upload other/ --dry-run");
   dashboard.press("\u0015workers disable ");
   await dashboard.waitFor("tab: app · app@1.0.0");
+});
+
+test("reports no React error when 60 keys arrive at once", async () => {
+  const errors = vi.spyOn(console, "error");
+  onTestFinished(() => errors.mockRestore());
+  const dashboard = await openPalette();
+  dashboard.press("x".repeat(60));
+  await dashboard.waitFor("x".repeat(60));
+  expect(errors).not.toHaveBeenCalled();
 });
 
 test("runs a command and shows its exit code; the up key shows the command again", async () => {

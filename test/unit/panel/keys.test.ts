@@ -14,7 +14,7 @@ describe("problemsOf", () => {
     ["a custom role without permissions", { role: "custom" }, { permissions: "Choose at least one permission." }],
     ["no namespace", { namespaces: " , " }, { namespaces: "Enter at least one namespace, or * for all." }],
     ["a namespace without @", { namespaces: "@team other" }, { namespaces: "other is no namespace" }],
-    ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number with d, w, m" }],
+    ["an invalid lifetime", { expiresIn: "soon" }, { expiresIn: "whole number with min, h, d, w, m" }],
   ])("returns the messages for the invalid fields of a form with %s", (_what, part, expected) => {
     const problems = problemsOf({ ...draft, ...part });
     expect(Object.keys(problems)).toEqual(Object.keys(expected));

@@ -33,7 +33,7 @@ export const command = defineCommand<[], Options>({
     { flags: "--name <name>", description: "Name of the key (default: preset or role, user and machine)" },
     {
       flags: "--expires <time>",
-      description: `Lifetime: 30d, 2w, 6m (months), 1y, never (default: 90d, or less if your own key expires earlier)`,
+      description: `Lifetime: 30min, 12h, 30d, 2w, 6m (months), 1y, never (default: 90d, or less if your own key expires earlier)`,
     },
     { flags: "--permission <permission>", description: "With the role custom: add a permission; repeatable", repeatable: true },
     { flags: "--namespace <@scope>", description: "Restrict the key to packages of this @scope; repeatable", repeatable: true },
@@ -94,7 +94,7 @@ async function toBody(context: Context, options: Options) {
   const { role, permissions: chosen } = grantOf(options);
   const { expires: expiresIn } = options;
   if (expiresIn !== undefined && expiresIn !== "never" && parseLifetimeSeconds(expiresIn) === undefined)
-    throw usageError(`--expires: ${expiresIn} is not a lifetime`, "use a lifetime such as 30d, 2w, 6m (months), 1y, or never");
+    throw usageError(`--expires: ${expiresIn} is not a lifetime`, "use a lifetime such as 30min, 12h, 30d, 2w, 6m (months), 1y, or never");
   const namespaces = await namespacesOf(context, options);
   return {
     name: options.name ?? madeUpName(options.preset ?? role),

@@ -85,14 +85,14 @@ export async function showNewKey<Made extends NewKey>(
   output.reveal(`to use it in a shell:\nexport RUNTIMECTL_URL=${shellWord(origin)} ${keyVariable}\nto use it in CI: runtimectl help ci`);
 }
 
-const lifetimeUnits: Readonly<Record<string, string>> = { d: "day", w: "week", m: "month", y: "year" };
+const lifetimeUnits: Readonly<Record<string, string>> = { min: "minute", h: "hour", d: "day", w: "week", m: "month", y: "year" };
 
 /**
  * Returns a lifetime such as `1m` in words. A user can misread the abbreviation, because `m` means months in lifetimes and minutes in all
  * other durations.
  */
 function lifetimeText(lifetime = ""): string {
-  const [, count, unit = ""] = /^(\d+)([dwmy])$/.exec(lifetime) ?? [];
+  const [, count, unit = ""] = /^(\d+)(min|[hdwmy])$/.exec(lifetime) ?? [];
   const noun = lifetimeUnits[unit];
   return noun === undefined ? "" : `in ${pluralize(Number(count), noun)}, on `;
 }

@@ -3,21 +3,16 @@ import { list } from "../../../shared/contract/workers.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { answeringVersion } from "../../../shared/worker-versions.js";
 import { connect, type Connection } from "../../client/connection.js";
+import { configHeadings, fieldChanges, fieldRows, newValues, type ConfigOptions, type FieldChange } from "../../config-changes.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { findWorker } from "./installed-worker.js";
 
-interface Options {
-  readonly set?: readonly string[];
-  readonly unset?: readonly string[];
-}
-
-const headings = ["FIELD", "VALUE", "SOURCE", "NOTE"];
 /** Prefix of field names that stand for one variable, such as `env.GREETING`. */
 const variablePrefix = "env.";
 
-export const command = defineCommand<[reference: string], Options>({
+export const command = defineCommand<[reference: string], ConfigOptions>({
   arguments: [
     { syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it (default: the active version)" },
   ],
@@ -35,22 +30,23 @@ export const command = defineCommand<[reference: string], Options>({
   notes:
     "A change is in effect for the next request; running isolates finish their requests. The next upload of the version replaces it.\n" +
     "Values are YAML: 5, true, [a, b]. Values of variables are always text. Store passwords with: runtimectl secrets set",
-  async run(context, [reference], { set = [], unset = [] }) {
+  async run(context, [reference], options) {
+    const changes = fieldChanges(options);
     const { name, version: given } = parsePackageReference(reference);
     const connection = await connect(context, { workers: { list }, workerConfig: { show: showOfWorker, change: changeOfWorker } });
     const version = given ?? (await activeVersionOf(connection, name));
     const params = { ...toPathSegments(name), version };
     let config = await connection.client.workerConfig.show({ params });
-    if (set.length > 0 || unset.length > 0) {
-      const changes = await changesOf(config, set, unset);
-      config = await connection.client.workerConfig.change({ params, body: { etag: config.etag, set: changes } });
-      context.output.note(`${name}@${version} changed: ${Object.keys(changes).join(", ")}`);
+    if (changes.length > 0) {
+      const set = await setOf(config, changes);
+      config = await connection.client.workerConfig.change({ params, body: { etag: config.etag, set } });
+      context.output.note(`${name}@${version} changed: ${Object.keys(set).join(", ")}`);
     }
     const rows = [
-      ...config.fields.map(({ name: field, value, source, note }) => [field, textOf(value), source, note ?? ""]),
+      ...fieldRows(config.fields),
       ...config.env.map(({ name: variable, value }) => [variablePrefix + variable, value ?? "(hidden)", "manifest", ""]),
     ];
-    context.output.table({ name, version, ...config }, headings, rows);
+    context.output.table({ name, version, ...config }, configHeadings, rows);
     if (config.problem !== undefined) context.output.warn(config.problem);
   },
 });
@@ -64,30 +60,17 @@ async function activeVersionOf(connection: Connection<{ workers: { list: typeof 
 /**
  * Returns the new values by field. A change of one variable replaces the field `env`, so the result contains all variables of the worker.
  */
-async function changesOf(config: WorkerConfig, set: readonly string[], unset: readonly string[]): Promise<Record<string, unknown>> {
-  const { parse } = await import("../../config/parse-yaml.js");
-  const changes: Record<string, unknown> = {};
-  for (const entry of [...set, ...unset.map((field) => `${field}=null`)]) {
-    const [, field = "", text = ""] = /^([^=]+)=(.*)$/s.exec(entry) ?? [];
-    if (field === "") throw usageError(`${JSON.stringify(entry)} is not a field with a value`, "use FIELD=VALUE, such as memory=256mb");
-    const isRemoved = unset.includes(field);
-    if (field.startsWith(variablePrefix)) {
-      const { [field.slice(variablePrefix.length)]: _before, ...others } = (changes["env"] ?? variablesOf(config)) as Record<
-        string,
-        string
-      >;
-      changes["env"] = isRemoved ? others : { ...others, [field.slice(variablePrefix.length)]: text };
-    } else changes[field] = isRemoved ? null : valueOf(entry, () => parse(text) as unknown);
+async function setOf(config: WorkerConfig, changes: readonly FieldChange[]): Promise<Record<string, unknown>> {
+  const ofVariables = changes.filter(({ field }) => field.startsWith(variablePrefix));
+  const set = await newValues(changes.filter((change) => !ofVariables.includes(change)));
+  if (ofVariables.length === 0) return set;
+  const env = new Map(Object.entries((set["env"] as Record<string, string> | undefined) ?? variablesOf(config)));
+  for (const { field, text } of ofVariables) {
+    const variable = field.slice(variablePrefix.length);
+    if (text === undefined) env.delete(variable);
+    else env.set(variable, text);
   }
-  return changes;
-}
-
-function valueOf(entry: string, parse: () => unknown): unknown {
-  try {
-    return parse();
-  } catch {
-    throw usageError(`the value in ${JSON.stringify(entry)} is not valid YAML`, "quote it, such as 'path=\"full\"'");
-  }
+  return { ...set, env: Object.fromEntries(env) };
 }
 
 /**
@@ -103,9 +86,4 @@ function variablesOf({ env }: WorkerConfig): Record<string, string> {
       );
     }),
   );
-}
-
-function textOf(value: unknown): string {
-  if (value === null) return "-";
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -14,12 +14,19 @@ const marks: Readonly<Record<VersionState, readonly [symbol: string, color: stri
   enabled: [" ", "green"],
 };
 
+/** The mark of a state that only a newer daemon has. */
+const unknownMark = ["?", "yellow"] as const;
+
 /** Returns the symbol of a state, followed by its word, such as `✕ failing`. */
 export function markedState(state: VersionState): string {
-  return `${marks[state][0]} ${state}`;
+  return `${markOf(state)[0]} ${state}`;
 }
 
 /** Returns the terminal color of a state. */
 export function stateColor(state: VersionState): string {
-  return marks[state][1];
+  return markOf(state)[1];
+}
+
+function markOf(state: string): readonly [symbol: string, color: string] {
+  return Object.hasOwn(marks, state) ? marks[state as VersionState] : unknownMark;
 }

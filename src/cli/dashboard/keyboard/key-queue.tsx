@@ -25,7 +25,11 @@ export function KeyQueue({ keyboard, isBlocked, onSuspend }: Props) {
     dispatcher.press(key);
     setDrawn((count) => count + 1);
   };
-  useEffect(pressNext, [drawn, dispatcher]);
+  // Presses the next key after the effect. React counts updates inside effects as a loop, and warns after 50 keys in a row.
+  useEffect(() => {
+    const next = setImmediate(pressNext);
+    return () => clearImmediate(next);
+  }, [drawn, dispatcher]);
   const take = (key: string) => {
     if (key === "ctrl-c") return quit();
     if (key === "ctrl-z") return onSuspend();

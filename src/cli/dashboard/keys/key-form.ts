@@ -115,7 +115,7 @@ function problemOf(draft: KeyFormState): string | undefined {
   const unknown = namespaces.find((namespace) => !isNamespace(namespace));
   if (unknown !== undefined) return `${JSON.stringify(unknown)} is not a namespace; use a namespace such as @team, or * for all packages`;
   return endOfLifetime(lifetime) === undefined
-    ? `${JSON.stringify(lifetime)} is not a lifetime; use a lifetime such as 30d, 2w, 6m (months), 1y, never`
+    ? `${JSON.stringify(lifetime)} is not a lifetime; use a lifetime such as 12h, 30d, 2w, 6m (months), 1y, never`
     : undefined;
 }
 

@@ -54,7 +54,11 @@ function Fields({ session, principal, onClose }: NewKeyProps & { readonly princi
         />
       )}
       <TextField name="namespaces" label="namespaces" {...{ form, onClose }} />
-      <TextField name="lifetime" label={`lifetime (${endOfLifetime(draft.lifetime) ?? "30d, 2w, 6m, 1y, never"})`} {...{ form, onClose }} />
+      <TextField
+        name="lifetime"
+        label={`lifetime (${endOfLifetime(draft.lifetime) ?? "12h, 30d, 2w, 6m, 1y, never"})`}
+        {...{ form, onClose }}
+      />
       {isBusy ? (
         <Creating />
       ) : (

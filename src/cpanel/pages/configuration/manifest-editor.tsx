@@ -1,15 +1,13 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { WorkerConfig } from "../../../shared/contract/configuration.js";
 import { Button } from "../../components/button.js";
-import { TextArea } from "../../components/text-area.js";
+import { CodeEditor } from "../../editor/code-editor.js";
 import { UnsavedDialog } from "../files/unsaved-dialog.js";
 import { useUnsaved } from "../files/use-unsaved.js";
 import { ConfigError } from "./config-error.js";
+import { faultsOf } from "./config-faults.js";
 import type { ConfigSave } from "./use-config-change.js";
 import "./configuration.css";
-
-const fewestLines = 12;
-const mostLines = 30;
 
 interface ManifestEditorProps {
   readonly config: WorkerConfig;
@@ -25,7 +23,8 @@ export function ManifestEditor({ config: given, save, onClose }: ManifestEditorP
   const [text, setText] = useState(before);
   const isChanged = text !== before;
   const unsaved = useUnsaved(isChanged);
-  const rows = Math.min(mostLines, Math.max(fewestLines, before.split("\n").length + 1));
+  const { error } = save;
+  const faultyLines = useMemo(() => faultsOf(error).flatMap(({ line }) => line ?? []), [error]);
   const submit = async () => {
     if (await save.save(config, { yaml: text }, "manifest.yaml")) onClose();
   };
@@ -33,7 +32,7 @@ export function ManifestEditor({ config: given, save, onClose }: ManifestEditorP
     <section className="card" aria-labelledby="manifest-editor">
       <h2 id="manifest-editor">Manifest</h2>
       <ConfigError save={save} fields={[]} />
-      <TextArea label="Text of the manifest" value={text} onChange={setText} rows={rows} />
+      <CodeEditor fileName="manifest.yaml" label="Text of the manifest" text={text} onChange={setText} faultyLines={faultyLines} />
       <div className="modal-buttons">
         <Button
           isDisabled={save.isPending}

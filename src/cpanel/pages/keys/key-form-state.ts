@@ -25,7 +25,7 @@ export function problemsOf(draft: KeyFormState): Partial<Record<keyof KeyFormSta
     ...(draft.role === "custom" && draft.permissions.length === 0 ? { permissions: "Choose at least one permission." } : {}),
     ...(namespaces.length === 0 ? { namespaces: "Enter at least one namespace, or * for all." } : {}),
     ...(wrong === undefined ? {} : { namespaces: `${wrong} is no namespace: it takes * or names such as @team.` }),
-    ...(endOf(draft, 0) === "malformed" ? { expiresIn: "Enter a whole number with d, w, m (30 days) or y, such as 45d." } : {}),
+    ...(endOf(draft, 0) === "malformed" ? { expiresIn: "Enter a whole number with min, h, d, w, m (30 days) or y, such as 45d." } : {}),
   };
 }
 

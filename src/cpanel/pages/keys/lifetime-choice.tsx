@@ -34,7 +34,7 @@ export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps
       {isOther && (
         <TextInput
           label="Lifetime"
-          hint={dateNote(value) ?? "Such as 45d, 2w, 6m, 2y."}
+          hint={dateNote(value) ?? "Such as 12h, 45d, 2w, 6m, 2y."}
           value={value}
           onChange={onChange}
           error={problem}

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
-import { schemaFaults, type ConfigSchema } from "../../../shared/config-schema.js";
+import { completedSettings, schemaFaults, type ConfigSchema } from "../../../shared/config-schema.js";
 import type { ConfigChange, ConfigFault, ConfigField, PluginConfig } from "../../../shared/contract/configuration.js";
 import { pluginFields } from "../../../shared/plugin-fields.js";
 import { pluginRuntimeKeys } from "../../../shared/plugin-manifest.js";
@@ -114,7 +114,7 @@ export class PluginConfigurations {
     };
     if (declared["name"] !== undefined && declared["name"] !== plugin.name)
       throw changeRejected([{ name: "name", message: "cannot be changed here; upload a new package", ...placeOf(["name"]) }]);
-    const faults = schemaFaults(plugin.manifest.configSchema ?? {}, settingsIn(declared));
+    const { faults } = completedSettings(plugin.manifest.configSchema ?? {}, settingsIn(declared));
     if (faults.length > 0) throw changeRejected(faults.map(({ path: keys, message }) => ({ ...faultOf(keys, message), ...placeOf(keys) })));
     const problem = builtIn && (await this.#options.packages.overrideProblem(overlayOf(found, target.folder, text)));
     if (problem !== undefined) throw changeRejected(problemFaults(problem));

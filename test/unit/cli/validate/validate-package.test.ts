@@ -92,6 +92,17 @@ test("reports that a package name is reserved or missing", async () => {
   expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");
 });
 
+test.each([
+  ["a setting", "limit: many\n", ":5:8: limit: must be a whole number"],
+  ["a setting below config", "config:\n  limit: many\n", ":6:10: limit: must be a whole number"],
+  ["a default", "  required: [limit]\n", ":4:74: configSchema.properties.limit.default: must be a whole number"],
+])("rejects %s that does not match configSchema, with its line", async (what, text, problem) => {
+  const limit = what === "a default" ? "default: many" : "minimum: 1000";
+  const schema = `configSchema:\n  properties: { paths: { type: array }, limit: { type: integer, ${limit} } }\n`;
+  const files = { "manifest.yaml": `name: app\nbase: /app\n${schema}${text}`, "plugin.js": "" };
+  expect(await problemsOf(files)).toEqual([`error INVALID_PACKAGE_METADATA manifest.yaml${problem}`]);
+});
+
 test("accepts unknown keys in a plugin manifest as the plugin's settings", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nversion: 1.0.0\ntimeout: 5s\ndescription: Ours\n" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: /app\ngreeting: Hello\n", "plugin.js": "" })).toEqual([]);

@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { readDirectories } from "../config/config.js";
+
+/**
+ * Returns the flags that name the directories of a daemon. If `npm start` has run in the folder `root`, the hint contains the directories
+ * of that daemon.
+ */
+export function directoriesHint(root: string): string {
+  const { stateDirectory, workerDirectories, pluginDirectories } = readDirectories({}, root);
+  if (!existsSync(path.join(stateDirectory, "keys.db")))
+    return "set the daemon's directories with --state-dir, --worker-dirs and --plugin-dirs, or with --service";
+  return (
+    `for the daemon of npm start, add: --state-dir ${stateDirectory} ` +
+    `--worker-dirs ${workerDirectories.join(":")} --plugin-dirs ${pluginDirectories.join(":")}`
+  );
+}
