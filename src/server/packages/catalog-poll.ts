@@ -31,7 +31,7 @@ export interface Look {
 
 interface Looks {
   looks(): Iterator<Look>;
-  /** Returns the check for a folder, or undefined if the catalog does not contain the folder. */
+  /** Returns the function that checks a package folder for changes. Returns undefined if the catalog does not contain the folder. */
   lookAt(path: string): Look | undefined;
   readonly lookCount: number;
 }

@@ -84,8 +84,8 @@ const shape = (name: string) => fetch(`${daemon.url}/shapes/${name}`);
 const logOf = async (name: string) =>
   (await fetch(`${daemon.url}/api/workers/_/${name}/logs`, { headers: { "x-api-key": daemon.rootKey } })).text();
 
-describe("the Response object of another Fetch implementation that a worker returns", () => {
-  test("is sent to the client when GraphQL Yoga creates it", async () => {
+describe("a worker's Response object of another class than Node's Response", () => {
+  test("is sent to the client when GraphQL Yoga responds to a query", async () => {
     const response = await fetch(`${daemon.url}/yoga/`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -94,7 +94,7 @@ describe("the Response object of another Fetch implementation that a worker retu
     expect([response.status, await response.json()]).toEqual([200, { data: { hello: "world" } }]);
   });
 
-  test("is streamed to the client when GraphQL Yoga creates it for a subscription", async () => {
+  test("is streamed to the client when GraphQL Yoga responds to a subscription", async () => {
     const query = encodeURIComponent("subscription { count }");
     const response = await fetch(`${daemon.url}/yoga/?query=${query}`, { headers: { accept: "text/event-stream" } });
     const text = await response.text();

@@ -126,7 +126,7 @@ describe("a worker that fails while other workers have requests", () => {
     },
   );
 
-  test("has 100 to 3000 log lines after it writes without pause", async () => {
+  test("keeps 100 to 3000 of the log lines that it writes in an endless loop", async () => {
     const name = await offender();
     expect(await server.text(`/${name}/log-flood`)).toBe("logged");
     const lines = server.log.filter((line) => line.worker === name && line.source === "app");

@@ -23,7 +23,7 @@ test("replaces each stack trace with its first frame of the app's code", () => {
   expect(foldStacks(text)).toEqual({ text: "Error: a\n    at own (index.js:3:4)\n[cause]: b\n    at c.js:1:1", foldedFrames: 3 });
 });
 
-test("keeps the first frame of a stack trace without frames of the app's code", () => {
+test("keeps the first stack frame if no frame is in the app's code", () => {
   expect(foldStacks("Error\n    at node:fs:1:2\n    at node:net:1:2").text).toBe("Error\n    at node:fs:1:2");
   expect(foldStacks("one\n  two\nthree")).toEqual({ text: "one\n  two\nthree", foldedFrames: 0 });
 });

@@ -86,7 +86,7 @@ export function parseSecretName(text: string): string {
   if (text.includes("="))
     throw usageError(
       "the command line contains the value of a secret, which is now in your shell history and was visible to other users of this machine",
-      "replace that value at its source; give only the name, and the value at the prompt, with --from-file FILE or by standard input",
+      "revoke that value where it was issued, and set a new one with --from-file FILE, at the prompt or by standard input",
     );
   if (!isSecretName(text)) throw usageError(`${JSON.stringify(text)} is not ${secretNameForm}`);
   return text;

@@ -27,7 +27,7 @@ export const command = defineCommand<[owner: string, name: string], Options>({
   refuseExcess: ([target = "", nameText = ""]) =>
     usageError(
       "the command line contains the value of a secret, which is now in your shell history and was visible to other users of this machine",
-      `replace that value at its source; the value is read from standard input: printf %s "$VALUE" | runtimectl secrets set ${shellWord(target)} ${parseSecretName(nameText)}`,
+      `revoke that value where it was issued, and send a new one by standard input: printf %s "$VALUE" | runtimectl secrets set ${shellWord(target)} ${parseSecretName(nameText)}`,
     ),
   async run(context, [target, nameText], { fromFile, stage: isStaged = false }) {
     const name = parseSecretName(nameText);

@@ -8,8 +8,8 @@ import type { HistoryRecord } from "./history-records.js";
  */
 const compactionMinutes = 360;
 /**
- * If the memory limit is exceeded, the daemon removes idle workers from memory until the history uses only this share of the limit. With a
- * share of 1, the removal would be necessary every minute.
+ * When the history exceeds its memory limit, the daemon moves the history of idle workers to the disk, until the rest uses this share of the
+ * limit. With a share of 1, the daemon would do this every minute.
  */
 const evictionShare = 0.9;
 /**
@@ -162,7 +162,7 @@ export class HistoryStore {
   }
 
   /**
-   * Frees memory. First removes idle workers from memory, beginning with the longest idle time. If this is not enough, moves older rows of
+   * Frees memory. First moves the history of idle workers to the disk, beginning with the longest idle time. If this is not enough, moves older rows of
    * active workers to their files.
    */
   async #limitMemory(): Promise<void> {

@@ -172,7 +172,7 @@ export class WorkerStorage {
     return isFound ? { folder, remove } : undefined;
   }
 
-  /** Deletes copies and removed data folders that an earlier daemon process left. */
+  /** Deletes unfinished copies of data folders, and data folders whose deletion an earlier daemon process did not finish. */
   async open(): Promise<void> {
     const { directory } = this.#options;
     for (const name of await readdir(directory).catch(() => []))

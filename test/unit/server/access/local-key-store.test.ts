@@ -121,7 +121,7 @@ describe("a stored key", () => {
     expect(openStore(directory).findByHash(hashKeySecret(secret))).toBeUndefined();
   });
 
-  test("is written to disk at each commit, even after the store is opened again", async () => {
+  test("is flushed to disk by its commit, also after the store is opened again", async () => {
     const file = path.join(await temporaryDirectory(), "keys.db");
     openKeyDatabase(file).close();
 

@@ -20,7 +20,7 @@ test.each([
   expect(parseError(text, 7)).toEqual({ at: 7, ...expected });
 });
 
-test("LoggedErrors prefers an error with a position to later lines and responses", () => {
+test("LoggedErrors keeps an error with a file and line when later errors have none", () => {
   const errors = new LoggedErrors();
   errors.note({ time: 1000, source: "app", text: "Error: first\n    at index.js:1:1" });
   errors.note({ time: 1500, source: "app", text: "a line" });

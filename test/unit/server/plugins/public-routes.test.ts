@@ -29,7 +29,7 @@ describe("public routes", () => {
     ["login", "/login", true],
     ["/a/**/secret", "/a/x/secret", false],
     ["/*.js", "/app.js", false],
-  ])("are compared with the pattern %s and the path %s (match: %s)", (pattern, path, expected) => {
+  ])("with the pattern %s include the path %s: %s", (pattern, path, expected) => {
     expect(isPublic([pattern], path)).toBe(expected);
   });
 
