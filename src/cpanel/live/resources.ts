@@ -12,17 +12,8 @@ const unfedIntervalMs = 10_000;
 /** Names of the resources to request again after an event. A name that ends in a dot stands for all names with this prefix. */
 const names: Readonly<Record<EventResource, readonly string[]>> = {
   // A worker with a changed manifest can request other hosts and secrets.
-  workers: [
-    "workers",
-    "workers.health",
-    "config.workers.",
-    "hosts",
-    "secrets.",
-    "files.workers.",
-    "files.roots.workers.",
-    "activity.recent",
-  ],
-  plugins: ["plugins", "plugins.loaded", "config.plugins.", "files.plugins.", "files.roots.plugins.", "activity.recent"],
+  workers: ["workers", "workers.health", "hosts", "secrets.", "files.workers.", "files.roots.workers.", "activity.recent"],
+  plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins.", "activity.recent"],
   hosts: ["hosts", "activity.recent"],
   secrets: ["secrets.", "activity.recent"],
   keys: ["keys", "health.verbose", "activity.recent"],

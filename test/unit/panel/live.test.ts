@@ -130,7 +130,7 @@ describe("Resources", () => {
   });
 
   test("reloads only changed resources and the files of changed packages", async () => {
-    const names = ["workers", "files.workers.shop", "files.roots.workers.shop", "config.workers.shop 1.0.0", "plugins", "keys", "metrics"];
+    const names = ["workers", "files.workers.shop", "files.roots.workers.shop", "plugins", "keys", "metrics"];
     const resources = new Resources({ isOpen: () => true });
     const questions = names.map((name) => {
       const { ask } = question();
@@ -141,7 +141,7 @@ describe("Resources", () => {
     resources.touch(new Set(["workers"]));
     await vi.advanceTimersByTimeAsync(0);
     const askedTwice = questions.filter(({ ask }) => ask.mock.calls.length === 2).map(({ name }) => name);
-    expect(askedTwice).toEqual(["workers", "files.workers.shop", "files.roots.workers.shop", "config.workers.shop 1.0.0"]);
+    expect(askedTwice).toEqual(["workers", "files.workers.shop", "files.roots.workers.shop"]);
   });
 });
 
