@@ -163,8 +163,8 @@ async function readUnzipped(file: string): Promise<string | undefined> {
 }
 
 /**
- * Whether a file belongs to an installed package. `relative` is the path from the project folder. For all other files, the packing rules
- * decide.
+ * Returns true if the file is in a folder `node_modules` or above the project folder. `relative` is its path from the project folder. The
+ * packing rules apply only to the other files.
  */
 function isInstalled(relative: string): boolean {
   return relative.startsWith("..") || /(?:^|[\\/])node_modules[\\/]/.test(relative);

@@ -49,8 +49,8 @@ class Target {
   }
 
   /**
-   * Adds an archive entry. For a file, creates the file and returns a function that writes a chunk; the call with `undefined` closes the
-   * file. For a folder, returns undefined.
+   * Unpacks one archive entry to the disk. For a file, returns a function that takes each chunk, and then `undefined` to close the file.
+   * For a folder, returns undefined.
    */
   enter({ name, kind, executable }: Entering): ((piece: Uint8Array | undefined) => void) | undefined {
     if (kind === "link" || kind === "device") throw unsupportedEntry(name, `a ${kind}`);

@@ -108,8 +108,8 @@ class Counter implements PluginCounter {
   }
 
   /**
-   * Returns the value that all label combinations above the limit share. If the plugin already uses the label value `other` for each label,
-   * returns the value of that combination, so that no series appears twice.
+   * Returns the shared counter for all label combinations above the limit, whose labels all have the value `other`. If the plugin already
+   * counts this combination itself, returns that counter, so that no series appears twice.
    */
   #makeOverflow(): { readonly labels: Labels; value: number } {
     const [first] = this.#combinations.values();

@@ -56,8 +56,8 @@ export interface WorkerPackagesOptions extends Retiring {
   /** Names that an uploaded worker must not have. */
   readonly reservedNames: ReadonlySet<string>;
   /**
-   * Unpacker, remover and locks of paths, which the service for plugins also uses. The code that creates them closes them after this
-   * object.
+   * Unpacker, remover and locks of paths. `PluginPackages` uses the same ones, so the code that creates them closes them, after both
+   * objects are closed.
    */
   readonly tools: PackageTools;
   /**

@@ -215,7 +215,7 @@ describe("runtimectl `workers open`", () => {
     await expect.poll(opened).toBe(`${daemon.url}/@team/app/\n`);
   });
 
-  test("only prints the URL with --print, in a pipe, in CI or without a display", async () => {
+  test("prints the URL and opens no browser with --print, in a pipe, in CI or headless", async () => {
     const env = await desktop();
 
     expect(succeeded(await shell.run("workers open @team/app@1.0.0", { env })).stdout).toBe(`${daemon.url}/@team/app@1.0.0/\n`);

@@ -74,7 +74,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(await readdir(path.join(daemon.directory, "data"))).toEqual(["@team"]);
   });
 
-  it("is empty after a deletion, and concurrent requests succeed", async () => {
+  it("is empty after the API deletes the data during requests, which succeed", async () => {
     const done = new AbortController();
     const failures: unknown[] = [];
     const load = async (): Promise<void> => {

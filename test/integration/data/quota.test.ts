@@ -104,7 +104,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     expect(await other.ask("write", { name: "a" })).toEqual({ result: null });
   });
 
-  it("stops an isolate whose temporary folder exceeds the quota, and deletes it", async () => {
+  it("stops an isolate and deletes its temporary folder if the folder exceeds the quota", async () => {
     const store = await addWorker();
     const plain = "plain-writer";
     await uploadWorker(client, plain, files);

@@ -215,7 +215,7 @@ describe("the closing of a WebSocket", () => {
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
   });
 
-  test("has the code 1006 when the client's connection is lost before the response", async () => {
+  test("reports 1006 to the worker if the client disconnects during the handshake", async () => {
     const client = new WebSocketClient(app("/late"));
     await expect.poll(() => client.webSocket.readyState).toBe(0);
     setTimeout(() => client.webSocket.terminate(), 100);

@@ -16,7 +16,7 @@ export interface ZipPart {
   /** Opens the folder that contains the entry. Without `entry`, opens the folder that is added as a whole. */
   readonly open: () => DirectoryHandle;
   /**
-   * Entry in the opened folder, and its name `entryName` in the zip archive. If `entry` is undefined, all entries of the folder are added.
+   * The file or folder to pack. If it is undefined, the archive contains the whole opened folder. `entryName` is its name in the archive.
    */
   readonly entry?: string;
   readonly entryName?: string;
