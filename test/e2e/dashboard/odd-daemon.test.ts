@@ -97,7 +97,7 @@ test("shows that plugins are loading until the daemon responds", async () => {
   await window.waitFor(/Plugins\].*\n *loading…/);
   await pressed(window, `jjde/nothing${keys.enter}`);
   daemon.letGo();
-  await window.waitFor(/> guard +1\.2\.0 +loaded/);
+  await window.waitFor(/> guard +1\.2\.0 +● ok/);
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
