@@ -44,7 +44,7 @@ test("filters 2,000 workers, and keeps their list while the daemon is unreachabl
   window.press("bg");
   await window.waitFor(/^> aaa/m);
   await window.waitFor("cannot be changed");
-  expect(window.text()).not.toMatch(/d delete|e on\/off/);
+  expect(await window.settledText()).not.toMatch(/d delete|e on\/off/);
   window.press("d");
   await window.waitFor("note: aaa is built in and cannot be changed");
   expect((await fetch(`${daemon.url}/aaa/`)).status).toBe(200);

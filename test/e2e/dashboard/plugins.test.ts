@@ -47,7 +47,7 @@ test.each([
 ])("lists the plugins with details in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
   await window.waitFor("as root (admin)");
-  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  await window.waitFor(/@team\/guard +1\.2\.0 +● ok/);
   window.press(`/guard${keys.enter}`);
   await window.waitFor("1 of 4 plugins  filter: guard");
   if (columns < 80) window.press(keys.enter);
@@ -60,7 +60,7 @@ test.each([
 
 test("shows why a plugin failed to load, with control codes escaped", async () => {
   const window = await session.tui("--screen plugins");
-  await window.waitFor(/broken +2\.0\.0 +failed/);
+  await window.waitFor(/broken +2\.0\.0 +✕ failing/);
   window.press(`/broken${keys.enter}`);
   await window.waitFor("no database");
   expect(window.text()).toContain("\\x1b[2J");
@@ -71,12 +71,12 @@ test("shows why a plugin failed to load, with control codes escaped", async () =
 
 test("disables a plugin, and undo enables it", async () => {
   const window = await session.tui("--screen plugins");
-  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  await window.waitFor(/@team\/guard +1\.2\.0 +● ok/);
   window.press(`/guard${keys.enter}`);
   await window.waitFor(/^─ 1 of /m);
   window.press("e");
   await window.waitFor("done: @team/guard is disabled");
-  await window.waitFor(/@team\/guard +1\.2\.0 +disabled/);
+  await window.waitFor(/@team\/guard +1\.2\.0 +○ disabled/);
   expect(await answer("/guard/")).not.toBe("guard");
   window.press("U");
   await window.waitFor("done: @team/guard is enabled");
@@ -89,14 +89,14 @@ test("shows a warning with the reason when an enabled plugin cannot be loaded", 
   window.press(`/broken${keys.enter}`);
   await window.waitFor(/^─ 1 of /m);
   window.press("e");
-  await window.waitFor(/broken +2\.0\.0 +disabled/);
+  await window.waitFor(/broken +2\.0\.0 +○ disabled/);
   window.press("e");
   await window.waitFor("warning: broken is enabled, but failed to load");
 });
 
 test("shows each plugin's state before and after a reload", async () => {
   const window = await session.tui("--screen plugins", { columns: 100, rows: 30 });
-  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  await window.waitFor(/@team\/guard +1\.2\.0 +● ok/);
   const folder = path.join(session.daemon.directory, "plugins/late");
   await writeTree(folder, { "manifest.yaml": "name: late\nversion: 0.1.0\n", "plugin.js": "export default {};\n" });
   window.press("R");
@@ -116,7 +116,7 @@ test("deletes a plugin only after the user types its name", async () => {
   });
   await session.shell.run("plugins reload");
   const window = await session.tui("--screen plugins");
-  await window.waitFor(/gone +0\.1\.0 +loaded/);
+  await window.waitFor(/gone +0\.1\.0 +● ok/);
   window.press(`/gone${keys.enter}`);
   await window.waitFor(/^─ 1 of /m);
   window.press("d");
@@ -167,7 +167,7 @@ test("names the missing permission when the API key is not allowed to read plugi
 
 test("offers no action that changes plugins in read-only mode", async () => {
   const window = await session.tui("--screen plugins --readonly");
-  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  await window.waitFor(/@team\/guard +1\.2\.0 +● ok/);
   window.press(`/guard${keys.enter}`);
   await window.waitFor(/^─ 1 of /m);
   window.press("eduR");
