@@ -182,24 +182,37 @@ export class ReplicatedKeyStore implements KeyStore {
 
   /** Sends a change to the primary. Resolves with the rows of each statement after the primary has committed the change. */
   async #change(...statements: Statement[]): Promise<SqlRow[][]> {
-    const results = await this.#send(underMark(this.#createMark(), statements));
-    if (results.at(-1)?.length === 1) return results.slice(1, -2);
-    throw tooLate();
+    const marked = this.#createMark();
+    const results = await this.#send(underMark(marked, statements));
+    const revision = results.at(-1)?.[0]?.["revision"];
+    if (revision === undefined) throw this.#notAccepted();
+    this.#replication.noteOwn({ ...marked.known, revision: Number(revision), mark: marked.mark });
+    return results.slice(1, -2);
   }
 
   async #putRecords(changes: readonly RecordChange[]): Promise<number | undefined> {
-    const statements = underMark(this.#createMark(), [putRecords(changes), selectAccepted(), removeUnusedMark()]);
+    const marked = this.#createMark();
+    const statements = underMark(marked, [putRecords(changes), selectAccepted(), removeUnusedMark()]);
     const results = await this.#send(statements, { creating: createRecordTable() });
     const revision = results.at(-1)?.[0]?.["revision"];
-    if (revision === undefined && results.at(2)?.length !== 1) throw tooLate();
-    if (revision !== undefined) this.#replication.hurry();
-    return revision === undefined ? undefined : Number(revision);
+    if (revision === undefined && results.at(2)?.length !== 1) throw this.#notAccepted();
+    if (revision === undefined) return undefined;
+    this.#replication.noteOwn({ ...marked.known, revision: Number(revision), mark: marked.mark });
+    this.#replication.hurry();
+    return Number(revision);
+  }
+
+  /** Returns the error of a change that the primary did not accept. Requests the state of the primary, which shows the reason. */
+  #notAccepted(): ApiError {
+    this.#replication.hurry();
+    return unavailable("received the change too late, or was restored or replaced by another server");
   }
 
   #createMark(): Marked {
     const { primary: known, problem } = this.#replication;
     if (!known) throw unavailable(problem ?? "has not responded yet");
-    return { epoch: known.epoch, mark: randomUUID(), instance: this.#instance, notAfterMs: Math.floor(known.nowMs() + acceptanceMs) };
+    const notAfterMs = Math.floor(known.nowMs() + acceptanceMs);
+    return { known: known.position, mark: randomUUID(), instance: this.#instance, notAfterMs };
   }
 
   /**
@@ -234,10 +247,6 @@ export class ReplicatedKeyStore implements KeyStore {
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }
-}
-
-function tooLate(): ApiError {
-  return unavailable("received the change too late, or was replaced by another server");
 }
 
 function unavailable(why: string, cause?: unknown): ApiError {
