@@ -6,6 +6,7 @@ import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { Config } from "./config/config.js";
 import type { RuntimeEvents } from "./events/runtime-events.js";
 import { DiskSpace } from "./health/disk-space.js";
+import { daemonDigest } from "./isolate-directories.js";
 import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";
@@ -14,11 +15,16 @@ import { LogFiles } from "./workers/logs/log-files.js";
 import { LogRetention } from "./workers/logs/log-retention.js";
 
 /** Opens the local key store or, if a primary is configured, the replica of the primary. */
-export function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {
+export function openKeyStore(
+  { primary, stateDirectory, instanceName }: Config,
+  events: RuntimeEvents,
+  log: Log,
+): KeyStore | Promise<KeyStore> {
   if (!primary) return new LocalKeyStore({ stateDirectory, log });
   return ReplicatedKeyStore.open({
     source: primary,
     stateDirectory,
+    instance: { id: daemonDigest(stateDirectory), name: instanceName },
     onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
     log,
   });

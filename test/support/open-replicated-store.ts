@@ -25,6 +25,7 @@ export async function openReplicatedStore(
   const store = await ReplicatedKeyStore.open({
     source: { url, token: options.token, syncIntervalMs: options.syncIntervalMs ?? 100 },
     stateDirectory,
+    instance: { id: stateDirectory, name: path.basename(stateDirectory) },
     onForeignChange: (change) => heard.push(change),
     log: options.log ?? createLog({ level: "silent" }),
   });

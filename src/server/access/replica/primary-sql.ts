@@ -78,17 +78,24 @@ export function readHead(revision: number): Statement {
 }
 
 /**
+ * Returns an SQL condition: the primary has the position in three placeholders (epoch, revision and mark), of which `first` is the first.
+ */
+export function lineageCondition(first: number): string {
+  const [epoch, revision, mark] = [first, first + 1, first + 2];
+  return `EXISTS (SELECT 1 FROM key_store WHERE epoch = ?${epoch}) AND (?${revision} < (SELECT min(revision) FROM key_revisions)
+    OR EXISTS (SELECT 1 FROM key_revisions WHERE revision = ?${revision} AND mark = ?${mark}))`;
+}
+
+/**
  * Returns the statements that assign a new revision to the change. The last statement selects the revision. It selects no row if the change
  * is too late, or if the primary was restored or replaced. If the primary has removed the known revision as too old, it accepts the change.
  */
 export function underMark({ mark, known, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [
     {
-      sql: `INSERT INTO key_revisions (revision, mark, instance) SELECT (SELECT max(revision) FROM key_revisions) + 1, ?1, ?4
-        WHERE ${nowMs} <= ?2 AND EXISTS (SELECT 1 FROM key_store WHERE epoch = ?3)
-          AND (EXISTS (SELECT 1 FROM key_revisions WHERE revision = ?5 AND mark = ?6) OR ?5 < (SELECT min(revision) FROM key_revisions))
-        ON CONFLICT (mark) DO NOTHING`,
-      values: [mark, notAfterMs, known.epoch, instance, known.revision, known.mark],
+      sql: `INSERT INTO key_revisions (revision, mark, instance) SELECT (SELECT max(revision) FROM key_revisions) + 1, ?1, ?3
+        WHERE ${nowMs} <= ?2 AND ${lineageCondition(4)} ON CONFLICT (mark) DO NOTHING`,
+      values: [mark, notAfterMs, instance, known.epoch, known.revision, known.mark],
     },
     ...statements.map(({ sql, values }) => ({ sql, values: [mark, ...values] })),
     { sql: `DELETE FROM key_revisions WHERE revision <= ${thisRevision} - ${keptRevisions}`, values: [mark] },

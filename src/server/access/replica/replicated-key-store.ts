@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import type { PrimarySource } from "../../config/primary-source.js";
+import type { LeaseHolder } from "../../storage/lease-store.js";
 import type { RecordChange } from "../../storage/record-store.js";
 import { fromRow, type KeyStore, type KeyStoreState, type NewKey, type StoredKey } from "../key-store.js";
 import { PrimaryError, Primary, type SqlRow, type Statement } from "./primary-client.js";
@@ -20,10 +21,11 @@ import {
   type ReplicatedKeyRow,
 } from "./primary-sql.js";
 import { createRecordTable, putRecords, removeUnusedMark, selectAccepted } from "./record-sql.js";
+import { PrimaryLeaseStore } from "./primary-lease-store.js";
 import { ReplicaFolder } from "./replica-database.js";
 import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.js";
 import { ReplicatedRecordStore } from "./replicated-record-store.js";
-import { Replication } from "./replication.js";
+import { Replication, type KnownPrimary } from "./replication.js";
 
 /**
  * Maximum time that the start of the daemon waits for the newest keys if the disk contains a replica. Without a replica, the start waits
@@ -49,6 +51,8 @@ const retryAfterSeconds = 5;
 export interface ReplicatedKeyStoreOptions {
   readonly source: PrimarySource;
   readonly stateDirectory: string;
+  /** This daemon as the holder of leases. */
+  readonly instance: Pick<LeaseHolder, "id" | "name">;
   /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;
   readonly log: Log;
@@ -62,13 +66,21 @@ export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
   readonly #replication: Replication;
   readonly #table = new ReplicatedKeyCache();
+  /** Random identifier of this run. */
   readonly #instance = randomUUID();
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;
   readonly records = new ReplicatedRecordStore((changes) => this.#putRecords(changes));
+  readonly leases: PrimaryLeaseStore;
 
-  private constructor(primary: Primary, { source, stateDirectory, onForeignChange, log }: ReplicatedKeyStoreOptions) {
+  private constructor(primary: Primary, { source, stateDirectory, instance, onForeignChange, log }: ReplicatedKeyStoreOptions) {
     this.#primary = primary;
+    this.leases = new PrimaryLeaseStore({
+      holder: { ...instance, run: this.#instance },
+      send: (statements, options) => this.#send(statements, options),
+      createMark: () => this.#createMark(),
+      nowMs: () => this.#known().nowMs(),
+    });
     this.#log = log;
     this.#replication = new Replication({
       source,
@@ -208,9 +220,14 @@ export class ReplicatedKeyStore implements KeyStore {
     return unavailable("received the change too late, or was restored or replaced by another server");
   }
 
-  #createMark(): Marked {
+  #known(): KnownPrimary {
     const { primary: known, problem } = this.#replication;
     if (!known) throw unavailable(problem ?? "has not responded yet");
+    return known;
+  }
+
+  #createMark(): Marked {
+    const known = this.#known();
     const notAfterMs = Math.floor(known.nowMs() + acceptanceMs);
     return { known: known.position, mark: randomUUID(), instance: this.#instance, notAfterMs };
   }
