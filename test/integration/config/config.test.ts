@@ -1,5 +1,4 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -91,7 +90,6 @@ const good: readonly Case[] = [
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "100ms", ({ primary }) => primary?.syncIntervalMs, 100],
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "1m", ({ primary }) => primary?.syncIntervalMs, 60_000],
   ["RUNTIME_INSTANCE_NAME", "eu-west_1.a", ({ instanceName }) => instanceName, "eu-west_1.a"],
-  ["RUNTIME_INSTANCE_NAME", "", ({ instanceName }) => instanceName, hostname()],
   ["RUNTIME_WORKER_PERMISSIONS", "network, wasi,fs-read:/srv", ({ workerPermissions }) => workerPermissions, somePermissions],
   ["RUNTIME_WORKER_PERMISSIONS", ",", ({ workerPermissions }) => workerPermissions, []],
   ["RUNTIME_WORKER_NETWORK", "", ({ workerNetwork }) => workerNetwork.mode, undefined],
@@ -299,8 +297,7 @@ describe("runtimed with environment variables", () => {
 
     const { code, stdout, stderr } = await runProgram([program], { cwd, env: { [variable]: value } });
 
-    expect(code).toBe(78);
-    expect(stdout).toBe("");
+    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
     expect(stderr).toMatch(new RegExp(`^runtimed: ${variable}[^\\n]* is not accepted: it takes [^\\n]+\\.\\n$`));
     expect(await readdir(cwd)).toEqual([]);
   });
