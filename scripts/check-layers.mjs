@@ -24,7 +24,7 @@ const layers = {
   "server/hosts": ["shared", "server/storage", "server/web"],
   "server/secrets": ["shared", "server/config", "server/log", "server/platform", "server/storage"],
   "server/packages": ["shared", "server/package-root", "server/log", "server/platform"],
-  "server/workers": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/web"],
+  "server/workers": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/storage", "server/web"],
   "server/plugins": ["shared", "plugin", "server/log", "server/packages", "server/web"],
   "server/metrics": ["shared", "plugin", "server/package-root", "server/access", "server/platform", "server/workers"],
   "server/health": ["shared", "server/events", "server/platform"],

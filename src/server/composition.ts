@@ -19,7 +19,7 @@ import type { WorkerManifest } from "../shared/worker-manifest.js";
 import { namespaceOf } from "../shared/namespace.js";
 import type { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
-import { createDiskSpace, createLogRetention, openKeyStore, openMetricsHistory } from "./open-stores.js";
+import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory } from "./open-stores.js";
 import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
 import { makeDirectories } from "./packages/package-directories.js";
@@ -34,8 +34,7 @@ import type { PluginCode } from "./plugins/plugin-code.js";
 import { createPluginRouter, type PluginRouter } from "./plugins/plugin-router.js";
 import { Plugins } from "./plugins/plugins.js";
 import { settingsProblem } from "./plugins/settings-check.js";
-import { CronRuns } from "./workers/cron-runs.js";
-import { CronJobs, cronRefusal } from "./workers/cron.js";
+import { cronRefusal, type CronCall } from "./workers/cron.js";
 import { CopyServer } from "./workers/data/copy-server.js";
 import { RequestLog } from "./workers/logs/request-log.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
@@ -94,13 +93,8 @@ export async function openServices(
     now: Date.now,
     monotonicNow: () => performance.now(),
   });
-  const cronRuns = await CronRuns.open({ file: path.join(stateDirectory, "cron-runs.jsonl"), log });
-  const cronJobs = new CronJobs({
-    runs: cronRuns,
-    now: nowSeconds,
-    call: (call) => engine.call(call),
-    tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
-  });
+  const cronSources = { leases: store.leases, logs, call: (call: CronCall) => engine.call(call), now: nowSeconds, log };
+  const { cronRuns, cronSlots, cronJobs } = await openCron(config, cronSources);
   const answering = new ActiveVersionTracker((event) => events.publish(event));
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
   const changes = new Changes({ events, audit, redact: (text) => redactCredentials(text, config.rootKey) });
@@ -251,6 +245,7 @@ export async function openServices(
   };
   await plugins.reload({ isFresh: () => false });
   answering.tellFromNowOn();
+  cronSlots?.start();
   workerHealth.start();
   pluginHealth.start();
   const workerFiles = new PackageFiles({ kind: "workers", ...workerPlaces, keeper: packages });
@@ -284,6 +279,7 @@ export async function openServices(
     dataCopies,
     cronJobs,
     cronRuns,
+    cronSlots,
     workerHealth,
     diskSpace,
     logs,

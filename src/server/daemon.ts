@@ -168,6 +168,7 @@ export class Daemon {
     await this.#services?.plugins.close();
     this.#services?.dataCopies.close();
     await this.#services?.engine.close();
+    await this.#services?.cronSlots?.close();
     await this.#services?.cronRuns.close();
     await this.#services?.logs.close();
     this.#services?.tools.stopUnpacking();

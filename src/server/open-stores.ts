@@ -6,22 +6,61 @@ import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { Config } from "./config/config.js";
 import type { RuntimeEvents } from "./events/runtime-events.js";
 import { DiskSpace } from "./health/disk-space.js";
+import { daemonDigest } from "./isolate-directories.js";
 import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";
+import type { LeaseStore } from "./storage/lease-store.js";
 import type { WorkerEngine } from "./workers/engine/worker-engine.js";
+import { CronRuns } from "./workers/cron-runs.js";
+import { CronSlots } from "./workers/cron-slots.js";
+import { CronJobs, type CronJobsOptions } from "./workers/cron.js";
 import { LogFiles } from "./workers/logs/log-files.js";
 import { LogRetention } from "./workers/logs/log-retention.js";
+import type { WorkerLogs } from "./workers/logs/worker-logs.js";
 
 /** Opens the local key store or, if a primary is configured, the replica of the primary. */
-export function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {
+export function openKeyStore(
+  { primary, stateDirectory, instanceName }: Config,
+  events: RuntimeEvents,
+  log: Log,
+): KeyStore | Promise<KeyStore> {
   if (!primary) return new LocalKeyStore({ stateDirectory, log });
   return ReplicatedKeyStore.open({
     source: primary,
     stateDirectory,
+    instance: { id: daemonDigest(stateDirectory), name: instanceName },
     onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
     log,
   });
+}
+
+/** Opens the runs of cron jobs and creates the jobs. With a primary, leases decide which daemon runs a job. */
+export async function openCron(
+  { primary, stateDirectory }: Config,
+  { leases, logs, call, now, log }: CronSources,
+): Promise<{ cronRuns: CronRuns; cronSlots: CronSlots | undefined; cronJobs: CronJobs }> {
+  const cronRuns = await CronRuns.open({ file: path.join(stateDirectory, "cron-runs.jsonl"), log });
+  const tell = ({ name, version }: { name: string; version: string }, level: "debug" | "warn", text: string) =>
+    logs.write({ name, version, level, source: "runtime", text });
+  const cronSlots =
+    primary &&
+    new CronSlots({
+      leases,
+      instanceId: daemonDigest(stateDirectory),
+      onUnknown: ({ worker: name, version, schedule, instance, slotMs }) => {
+        const time = new Date(slotMs).toISOString();
+        tell({ name, version }, "warn", `Cron ${schedule} at ${time} is unknown: ${instance} stopped during the run or before it.`);
+      },
+      log,
+    });
+  return { cronRuns, cronSlots, cronJobs: new CronJobs({ runs: cronRuns, slots: cronSlots, now, call, tell }) };
+}
+
+interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {
+  readonly leases: LeaseStore;
+  readonly logs: WorkerLogs;
+  readonly log: Log;
 }
 
 /** Creates the files that keep the entries of worker logs. */

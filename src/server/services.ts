@@ -20,6 +20,7 @@ import type { WorkerPackages } from "./packages/worker-packages.js";
 import type { PluginRouter } from "./plugins/plugin-router.js";
 import type { Plugins } from "./plugins/plugins.js";
 import type { CronRuns } from "./workers/cron-runs.js";
+import type { CronSlots } from "./workers/cron-slots.js";
 import type { CronJobs } from "./workers/cron.js";
 import type { CopyServer } from "./workers/data/copy-server.js";
 import type { WorkerLogs } from "./workers/logs/worker-logs.js";
@@ -50,6 +51,8 @@ export interface Services {
   readonly dataCopies: CopyServer;
   readonly cronJobs: CronJobs;
   readonly cronRuns: CronRuns;
+  /** Undefined if this daemon is the only one. */
+  readonly cronSlots: CronSlots | undefined;
   readonly workerHealth: WorkerHealthMonitor;
   readonly diskSpace: DiskSpace;
   readonly logs: WorkerLogs;

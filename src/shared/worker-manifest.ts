@@ -182,9 +182,16 @@ export const WorkerManifest = z.object({
   publicRoutes: publicRoutes.describe("Routes that the request hooks of plugins skip."),
   visibility: z.enum(["public", "protected", "internal"]).default("public").describe("Visibility of the worker in file browsers."),
   cron: z
-    .array(z.object({ schedule: z.string(), endpoint: z.string(), method: z.string().default("POST") }))
+    .array(
+      z.object({
+        schedule: z.string(),
+        endpoint: z.string(),
+        method: z.string().default("POST"),
+        on: z.enum(["one", "every"], "must be one or every").default("one"),
+      }),
+    )
     .default([])
-    .describe("Scheduled requests."),
+    .describe("Scheduled requests. With several daemons, `on: one` runs each time on one of them, and `on: every` on each."),
 });
 export type WorkerManifest = z.output<typeof WorkerManifest>;
 

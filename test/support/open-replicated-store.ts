@@ -6,7 +6,7 @@ import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/
 import type { NewKey } from "../../src/server/access/key-store.js";
 import { ReplicatedKeyStore } from "../../src/server/access/replica/replicated-key-store.js";
 import type { ForeignChange } from "../../src/server/access/replica/replicated-key-cache.js";
-import { createLog } from "../../src/server/log/log.js";
+import { createLog, type Log } from "../../src/server/log/log.js";
 
 export interface OpenedStore {
   readonly store: ReplicatedKeyStore;
@@ -18,15 +18,16 @@ export interface OpenedStore {
 /** Opens the key store of one daemon on a real libSQL server. The test's end closes it. */
 export async function openReplicatedStore(
   url: string,
-  options: { stateDirectory?: string; token?: string; syncIntervalMs?: number } = {},
+  options: { stateDirectory?: string; token?: string; syncIntervalMs?: number; log?: Log } = {},
 ): Promise<OpenedStore> {
   const stateDirectory = options.stateDirectory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
   const heard: ForeignChange[] = [];
   const store = await ReplicatedKeyStore.open({
     source: { url, token: options.token, syncIntervalMs: options.syncIntervalMs ?? 100 },
     stateDirectory,
+    instance: { id: stateDirectory, name: path.basename(stateDirectory) },
     onForeignChange: (change) => heard.push(change),
-    log: createLog({ level: "silent" }),
+    log: options.log ?? createLog({ level: "silent" }),
   });
   onTestFinished(async () => {
     await store.close();

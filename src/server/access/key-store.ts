@@ -1,4 +1,5 @@
 import type { Permission, Role } from "../../shared/permissions.js";
+import type { LeaseStore } from "../storage/lease-store.js";
 import type { RecordStore } from "../storage/record-store.js";
 
 /** Column names for the values that `valuesOf` returns, in the same order. */
@@ -73,6 +74,8 @@ export interface KeyStore {
   markUsed(id: number, now: number): void;
   /** Small rows of other services. The key store contains these rows in addition to the keys. */
   readonly records: RecordStore;
+  /** Leases for work that at most one of the daemons with the same keys must do. */
+  readonly leases: LeaseStore;
   readState(): KeyStoreState;
   /** Throws if the key store is not readable. */
   assertReadable(): void;

@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
+import { hostname } from "node:os";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
+import { LocalLeaseStore } from "../storage/local-lease-store.js";
 import { openKeyDatabase, type KeyDatabaseOptions } from "./key-database.js";
 import {
   fromRow,
@@ -48,6 +51,7 @@ export class LocalKeyStore implements KeyStore {
    */
   readonly #reader: Database.Database;
   readonly records: LocalRecordStore;
+  readonly leases: LocalLeaseStore;
 
   /**
    * Opens `keys.db` in the state directory. Creates a missing file, and migrates an older schema. Throws if the file is damaged or has a
@@ -65,6 +69,11 @@ export class LocalKeyStore implements KeyStore {
     this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
     this.records = new LocalRecordStore({ database: this.#database, write: (change) => this.#write(change) });
+    this.leases = new LocalLeaseStore({
+      file: path.join(options.stateDirectory, "leases.db"),
+      holder: { id: "local", name: hostname(), run: randomUUID() },
+      write: (change) => this.#write(change),
+    });
     for (const row of this.#database.prepare<[], KeyRow>("SELECT * FROM keys WHERE revoked_at IS NULL ORDER BY id").iterate())
       this.#table.put(row.hash, fromRow(row));
     this.#usageTimer = setInterval(() => {
@@ -135,6 +144,7 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
+    this.leases.close();
     // If the key store is damaged, leaves this read-only connection open until the process exits. The file and its log then remain
     // unchanged.
     if (this.#damage() === undefined) this.#reader.close();

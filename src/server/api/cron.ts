@@ -6,7 +6,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 
 /** The functions of the cron jobs that these handlers use. */
 interface CronJobsPort {
-  list(isWanted: (name: string) => boolean, options: { withRuns: boolean }): CronJob[];
+  list(isWanted: (name: string) => boolean, options: { withRuns: boolean }): Promise<CronJob[]>;
   run(name: string, index: number, by: string): Promise<CronRun>;
 }
 
@@ -18,7 +18,7 @@ export function createCronHandlers({
   isInstalled: (name: string) => boolean;
 }): ResourceHandlers<"cron"> {
   return {
-    list: ({ query: { worker }, principal: { namespaces } }) => {
+    list: async ({ query: { worker }, principal: { namespaces } }) => {
       const isWanted = (name: string) => (worker === undefined || worker === name) && namespacesCover(namespaces, name);
       return cronJobs.list(isWanted, { withRuns: worker !== undefined });
     },

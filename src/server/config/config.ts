@@ -13,7 +13,7 @@ import { readRequestHosts, type HostSuffix } from "./request-hosts.js";
 import type { PanelHost } from "../web/panel-host.js";
 import { compiledFile } from "../package-root.js";
 import { ownRootKeyFile, readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key.js";
-import { readPrimary, type PrimarySource } from "./primary-source.js";
+import { readInstanceName, readPrimary, type PrimarySource } from "./primary-source.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./service-environment.js";
 import { secretsKeySource, type SecretsKeySource } from "./secrets-key.js";
 import { networkTargetForms, parseNetworkTarget } from "../../shared/network-target.js";
@@ -61,6 +61,8 @@ export interface Config {
   readonly dataDirectory: string;
   /** Database server that contains the keys of several daemons. If undefined, the keys are in the state directory. */
   readonly primary: PrimarySource | undefined;
+  /** Name of this daemon among the daemons with the same primary. */
+  readonly instanceName: string;
   /** The file with the keys that the daemon uses to encrypt the secrets of workers. */
   readonly secretsKey: SecretsKeySource;
   /** True if the daemon loads the code of every upload and rejects an upload whose code fails to load. */
@@ -154,6 +156,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
     ...readDirectories(environment, process.cwd),
     primary: readPrimary(environment, value),
+    instanceName: readInstanceName(value("RUNTIME_INSTANCE_NAME")),
     secretsKey: secretsKeySource(environment, {
       cwd: process.cwd,
       stateDirectory: readDirectories(environment, process.cwd).stateDirectory,

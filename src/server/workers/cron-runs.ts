@@ -46,7 +46,7 @@ type StoredLine = z.output<typeof StoredLine>;
 /** Fields of a run that are known at its start. */
 export type RunStart = Pick<StoredRun, "at" | "trigger" | "by" | "version">;
 /** Fields of a run that are known at its end. */
-export type RunEnd = Pick<CronRun, "durationMs" | "status" | "outcome" | "error">;
+export type RunEnd = Pick<CronRun, "durationMs" | "status" | "error"> & { readonly outcome: "ok" | "failed" };
 
 /** The last runs of one cron job, from all versions of the worker. */
 export class JobHistory {

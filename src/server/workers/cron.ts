@@ -3,6 +3,8 @@ import { ApiError } from "../../shared/api-error.js";
 import type { CronJob, CronRun } from "../../shared/contract/cron.js";
 import { toApiError } from "../web/error-response.js";
 import type { CronRuns, JobHistory, RunStart } from "./cron-runs.js";
+import { mergeRuns } from "./cron-slot-runs.js";
+import type { CronSlots, SlotEnd, SlotJob } from "./cron-slots.js";
 import type { ServedVersion } from "./engine/version-handler.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
@@ -11,6 +13,14 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
  * date, which the daemon rejects.
  */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
+
+/** Number of runs of one job in a list. */
+const listedRuns = 50;
+/** Number of leases per job that a list without runs needs: the current run, and the last run before skipped ones. */
+const leastListedRuns = 5;
+/** Number of missed times after which the job continues with the newest time. */
+const mostMissed = 60;
+const stillRunning = "The previous run has not finished.";
 
 export interface CronCall {
   readonly name: string;
@@ -33,6 +43,10 @@ interface Job {
   readonly entry: WorkerManifest["cron"][number];
   readonly cron: Cron;
   readonly history: JobHistory;
+  /** The job in the leases of several daemons. Undefined if this daemon runs it at each time of the schedule. */
+  readonly slot: SlotJob | undefined;
+  /** Unix time in milliseconds of the next run. */
+  nextMs: number;
 }
 
 interface Plan {
@@ -40,12 +54,14 @@ interface Plan {
   readonly jobs: readonly Job[];
 }
 
-interface CronJobsOptions {
+export interface CronJobsOptions {
   /** Sends the request of a cron job to the worker. */
   readonly call: (call: CronCall) => Promise<CronResponse>;
   /** Writes a message to the worker's log. */
   readonly tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
   readonly runs: CronRuns;
+  /** Decides which of several daemons runs a job. Undefined if this daemon is the only one. */
+  readonly slots?: CronSlots | undefined;
   /** Returns Unix time in seconds. */
   readonly now: () => number;
 }
@@ -63,18 +79,25 @@ export class CronJobs {
    * Schedules the jobs of `version`, the new active version of the worker `name`. If `version` is undefined, stops all jobs of the worker.
    */
   plan(name: string, version: ServedVersion | undefined): void {
-    const { tell, runs } = this.#options;
+    const { slots } = this.#options;
     const current = this.#plans.get(name);
     if (current && current.version === version) return;
     for (const { cron } of current?.jobs ?? []) cron.stop();
     this.#plans.delete(name);
+    this.#schedule(name, version, current);
+    const watched = new Set(this.#plans.get(name)?.jobs.map(({ slot }) => slot?.queue));
+    for (const { slot } of current?.jobs ?? []) if (slot && !watched.has(slot.queue)) slots?.unwatch(slot.queue);
+  }
+
+  #schedule(name: string, version: ServedVersion | undefined, current: Plan | undefined): void {
+    const { tell, runs } = this.#options;
     if (current && !version) tell(current.version, "warn", `Cron jobs stopped: ${name} has no active version.`);
     if (!version || version.manifest.cron.length === 0) return;
     const refusal = cronRefusal(version.manifest);
     if (refusal !== undefined) return tell(version, "warn", `${refusal} No cron job of this version runs.`);
     const keys = jobKeys(version.manifest.cron);
     runs.keep(name, new Set(keys));
-    const jobs = version.manifest.cron.map((entry, index) => this.#start(version, entry, runs.historyOf(name, keys[index] as string)));
+    const jobs = version.manifest.cron.map((entry, index) => this.#start(version, entry, keys[index] as string));
     this.#plans.set(name, { version, jobs });
   }
 
@@ -82,19 +105,28 @@ export class CronJobs {
    * Returns the jobs of the active versions of matching workers, sorted by worker name and index. If `withRuns` is true, also returns the
    * last runs of each job.
    */
-  list(isWanted: (name: string) => boolean, { withRuns }: { withRuns: boolean }): CronJob[] {
+  async list(isWanted: (name: string) => boolean, { withRuns }: { withRuns: boolean }): Promise<CronJob[]> {
     const plans = [...this.#plans].filter(([name]) => isWanted(name)).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const queues = plans.flatMap(([, { jobs }]) => jobs.flatMap(({ slot }) => slot?.queue ?? []));
+    const leases = await this.#options.slots
+      ?.list(queues, withRuns ? listedRuns : leastListedRuns)
+      .catch((error: unknown) => toApiError(error));
     return plans.flatMap(([worker, { version, jobs }]) =>
-      jobs.map(({ entry, cron, history }, index) => ({
-        worker,
-        version: version.version,
-        index,
-        ...entry,
-        nextRun: toSeconds(cron.nextRun()),
-        isRunning: history.isRunning,
-        lastRun: history.lastRun ?? null,
-        ...(withRuns && { runs: history.runs }),
-      })),
+      jobs.map(({ entry, cron, history, slot }, index) => {
+        const isShared = slot !== undefined && leases instanceof Map;
+        const { runs, isRunning } = isShared ? mergeRuns(leases.get(slot.queue) ?? [], history) : history;
+        return {
+          worker,
+          version: version.version,
+          index,
+          ...entry,
+          nextRun: toSeconds(cron.nextRun()),
+          isRunning,
+          lastRun: runs.find(({ outcome }) => outcome !== "skipped") ?? null,
+          ...(withRuns && { runs: runs.slice(0, listedRuns) }),
+          ...(slot && leases instanceof ApiError && { problem: `The list has only the runs of this daemon. ${leases.message}` }),
+        };
+      }),
     );
   }
 
@@ -136,18 +168,41 @@ export class CronJobs {
     this.#plans.clear();
   }
 
-  #start(version: ServedVersion, entry: Job["entry"], history: JobHistory): Job {
+  #start(version: ServedVersion, entry: Job["entry"], key: string): Job {
+    const { runs, slots } = this.#options;
+    const { name: worker, version: number } = version;
     const cron: Cron = new Cron(entry.schedule, { timezone: "UTC", unref: true }, () => this.#runScheduled(job));
-    const job: Job = { version, entry, cron, history };
+    const { schedule } = entry;
+    const slot = slots && entry.on === "one" ? { queue: `cron ${worker} ${key}`, worker, version: number, schedule, cron } : undefined;
+    const job: Job = { version, entry, cron, history: runs.historyOf(worker, key), slot, nextMs: cron.nextRun()?.getTime() ?? Infinity };
+    if (slot) slots?.watch(slot);
     return job;
   }
 
   #runScheduled(job: Job): void {
-    const { version, history } = job;
-    if (!history.isRunning) return void this.#run(job, { trigger: "schedule" });
-    this.#options.tell(version, "warn", `Cron ${titleOf(job)} was skipped: its previous run has not finished.`);
-    const start = { at: this.#options.now(), trigger: "schedule", version: version.version } as const;
-    history.skip(start, "The previous run has not finished.");
+    const slotMs = latestSlotMs(job);
+    const { slots } = this.#options;
+    if (slots && job.slot) return void this.#runInSlot(slots, job, job.slot, slotMs);
+    if (!job.history.isRunning) return void this.#run(job, { trigger: "schedule" });
+    this.#tellSkipped(job);
+    const start = { at: this.#options.now(), trigger: "schedule", version: job.version.version } as const;
+    job.history.skip(start, stillRunning);
+  }
+
+  async #runInSlot(slots: CronSlots, job: Job, slot: SlotJob, slotMs: number): Promise<void> {
+    const work = async (): Promise<SlotEnd> => {
+      if (job.history.isRunning) {
+        this.#tellSkipped(job);
+        return { state: "skipped", result: { error: stillRunning } };
+      }
+      const { trigger: _schedule, ...result } = await this.#run(job, { trigger: "schedule" });
+      return { state: "ran", result };
+    };
+    await slots.run(slot, slotMs, { work, onBlocked: () => this.#tellSkipped(job) });
+  }
+
+  #tellSkipped(job: Job): void {
+    this.#options.tell(job.version, "warn", `Cron ${titleOf(job)} was skipped: its previous run has not finished.`);
   }
 
   async #run(job: Job, cause: Pick<RunStart, "trigger" | "by">): Promise<CronRun> {
@@ -172,6 +227,21 @@ export class CronJobs {
       ...(!isOk && { error: error?.message ?? `The worker responded with status ${status}.` }),
     });
   }
+}
+
+/** Returns the newest time of the schedule that has passed, and sets the next one. A busy daemon can be late by several times. */
+function latestSlotMs(job: Job): number {
+  let slotMs = job.nextMs;
+  for (let missed = 0; missed < mostMissed; missed += 1) {
+    const nextMs = job.cron.nextRun(new Date(slotMs))?.getTime() ?? Infinity;
+    if (nextMs > Date.now()) {
+      job.nextMs = nextMs;
+      return slotMs;
+    }
+    slotMs = nextMs;
+  }
+  job.nextMs = job.cron.nextRun()?.getTime() ?? Infinity;
+  return slotMs;
 }
 
 function titleOf({ entry: { schedule, method, endpoint } }: Job): string {

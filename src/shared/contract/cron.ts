@@ -7,15 +7,24 @@ import { WorkerCronParams } from "./worker-params.js";
 /** A run of a cron job that has ended, or that the daemon has skipped. */
 export const CronRun = z.object({
   at: Timestamp.describe("Unix time in seconds when the run started or was skipped"),
-  durationMs: z.int().min(0).nullable().describe("null for a skipped run, and for a run that ended with the daemon"),
-  status: z.int().nullable().describe("Status of the response; null for a skipped run, and for a run that ended with the daemon"),
+  durationMs: z.int().min(0).nullable().describe("null for a skipped or unknown run, and for a run that ended with the daemon"),
+  status: z
+    .int()
+    .nullable()
+    .describe("Status of the response; null for a skipped or unknown run, and for a run that ended with the daemon"),
   outcome: z
-    .enum(["ok", "failed", "skipped"])
-    .describe("failed: a status of 400 or more, or no complete response; skipped: the previous run had not ended"),
+    .enum(["ok", "failed", "skipped", "unknown"])
+    .describe(
+      "failed: a status of 400 or more, or no complete response; skipped: the previous run had not ended, or no daemon ran it; unknown: its daemon stopped, so the worker was called once or not at all",
+    ),
   error: z.string().optional().describe("Reason of a failed or skipped run, as a sentence"),
   trigger: z.enum(["schedule", "manual"]),
   by: z.string().optional().describe("Name of the key that started a manual run"),
   version: z.string().optional().describe("Version of the worker that ran"),
+  instance: z
+    .string()
+    .optional()
+    .describe("Name of the daemon that ran the job, or that recorded the run as skipped; only with several daemons"),
 });
 export type CronRun = z.output<typeof CronRun>;
 
@@ -26,10 +35,12 @@ export const CronJob = z.object({
   schedule: z.string(),
   method: z.string(),
   endpoint: z.string(),
+  on: z.enum(["one", "every"]).describe("one: each time on one of several daemons; every: on each daemon"),
   nextRun: Timestamp.nullable().describe("Unix time in seconds; null if the schedule matches no later time"),
   isRunning: z.boolean(),
   lastRun: CronRun.nullable().describe("The last run that ended and was not skipped; null before"),
   runs: z.array(CronRun).optional().describe("The last 50 runs, newest first; only with `worker`"),
+  problem: z.string().optional().describe("Reason why the runs of other daemons are missing, as a sentence"),
 });
 export type CronJob = z.output<typeof CronJob>;
 

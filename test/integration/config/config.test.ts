@@ -89,6 +89,7 @@ const good: readonly Case[] = [
   ["RUNTIME_AUTH_DB_SYNC_TOKEN", "eyJ.a-b_c.d\n", ({ primary }) => primary?.token, "eyJ.a-b_c.d"],
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "100ms", ({ primary }) => primary?.syncIntervalMs, 100],
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "1m", ({ primary }) => primary?.syncIntervalMs, 60_000],
+  ["RUNTIME_INSTANCE_NAME", "eu-west_1.a", ({ instanceName }) => instanceName, "eu-west_1.a"],
   ["RUNTIME_WORKER_PERMISSIONS", "network, wasi,fs-read:/srv", ({ workerPermissions }) => workerPermissions, somePermissions],
   ["RUNTIME_WORKER_PERMISSIONS", ",", ({ workerPermissions }) => workerPermissions, []],
   ["RUNTIME_WORKER_NETWORK", "", ({ workerNetwork }) => workerNetwork.mode, undefined],
@@ -149,6 +150,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
     /the URL of a libSQL server without a path, query or password/,
     ["", "10.0.0.5:8080", "ws://a.example", "http://a.example/db", "http://a.example/?tls=0", "http://a.example/#x"],
   ],
+  RUNTIME_INSTANCE_NAME: [/1 to 64 letters/, ["a b", "a/b", "ü", "x".repeat(65)]],
   RUNTIME_AUTH_DB_SYNC_INTERVAL: [/a duration such as 500ms, 1s, 10s/, ["0", "99ms", "61s", "-1s", "often"]],
   RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: [/the path of a file that the daemon can read \(error: ENOENT\)/, ["/no/such/file"]],
   RUNTIME_WORKER_PERMISSIONS: [/a list, separated by commas/, ["everything", "fs-read:data", "fs-write:/a/../b", "network;wasi"]],
@@ -295,8 +297,7 @@ describe("runtimed with environment variables", () => {
 
     const { code, stdout, stderr } = await runProgram([program], { cwd, env: { [variable]: value } });
 
-    expect(code).toBe(78);
-    expect(stdout).toBe("");
+    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
     expect(stderr).toMatch(new RegExp(`^runtimed: ${variable}[^\\n]* is not accepted: it takes [^\\n]+\\.\\n$`));
     expect(await readdir(cwd)).toEqual([]);
   });

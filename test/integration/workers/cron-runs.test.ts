@@ -69,6 +69,7 @@ describe("a cron job", () => {
         index: 0,
         schedule: never,
         method: "GET",
+        on: "one",
         endpoint: "/job",
         nextRun: january,
         isRunning: false,

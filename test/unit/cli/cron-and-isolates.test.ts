@@ -28,6 +28,7 @@ const job = {
   schedule: "0 0 1 1 *",
   method: "POST",
   endpoint: "/clean",
+  on: "one",
   nextRun: 1_800_000_000,
   isRunning: false,
 };
@@ -53,6 +54,28 @@ describe("runtimectl cron list", () => {
     const table = (await run(["cron", "list", "@team/shop"], answers, true)).stdout;
     expect(table).toContain("manual by ann");
     expect(table).toContain("The worker responded with status 500.");
+  });
+
+  test("prints the instance of each run, and why runs of other instances are missing", async () => {
+    const unknown = {
+      at: 60,
+      durationMs: null,
+      status: null,
+      outcome: "unknown",
+      trigger: "schedule",
+      instance: "eu-west-1",
+      error: "eu-west-1 stopped.",
+    };
+    const problem = "The list has only the runs of this daemon.";
+
+    const { stdout, stderr } = await run(
+      ["cron", "list", "@team/shop"],
+      { "/api/cron": [{ ...job, lastRun: unknown, runs: [unknown], problem }] },
+      true,
+    );
+
+    expect(stdout).toMatch(/unknown +- +- +schedule +eu-west-1 +eu-west-1 stopped\./);
+    expect(`${stdout}${stderr}`).toContain(problem);
   });
 
   test("rejects an invalid worker name without sending a request", async () => {

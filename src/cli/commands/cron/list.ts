@@ -7,11 +7,11 @@ import { ago, pluralize, toDateTime, toMilliseconds } from "../../output/format.
 import { alignedTable } from "../../output/table.js";
 
 const headings = ["WORKER", "INDEX", "SCHEDULE", "JOB", "NEXT RUN", "LAST RUN", "STARTED", "STATE"];
-const runHeadings = ["INDEX", "STARTED", "OUTCOME", "STATUS", "DURATION", "TRIGGER", "ERROR"];
+const runHeadings = ["INDEX", "STARTED", "OUTCOME", "STATUS", "DURATION", "TRIGGER", "INSTANCE", "ERROR"];
 
 export const command = defineCommand<[name: string | undefined]>({
   arguments: [{ syntax: "[name]", description: "Only jobs of this worker, with their last 50 runs" }],
-  fields: ["worker", "version", "index", "schedule", "method", "endpoint", "nextRun", "isRunning", "lastRun", "runs"],
+  fields: ["worker", "version", "index", "schedule", "method", "endpoint", "on", "nextRun", "isRunning", "lastRun", "runs", "problem"],
   examples: [
     ["runtimectl cron list", "the next and the last run of each job"],
     ["runtimectl cron list @team/shop", "the jobs of a worker with their last runs"],
@@ -19,7 +19,8 @@ export const command = defineCommand<[name: string | undefined]>({
   ],
   notes:
     "Lists the jobs of active versions. Times are in UTC. In a pipe, the output contains the jobs; use --json for the runs.\n" +
-    "A run fails with a status of 400 or more. A run is skipped while the previous run has not finished.",
+    "A run fails with a status of 400 or more. A run is skipped while the previous run has not finished.\n" +
+    "With several daemons, the list has the runs of all daemons. A run is unknown if its daemon stopped.",
   async run(context, [worker]) {
     if (worker !== undefined && !isPackageName(worker))
       throw usageError(`${JSON.stringify(worker)} is not the name of a worker`, "use a name such as @team/shop");
@@ -33,6 +34,7 @@ export const command = defineCommand<[name: string | undefined]>({
         [alignedTable(headings, jobs.map(jobRow), output.layout), alignedTable(runHeadings, runs, output.layout)].join("\n\n"),
       );
     else output.table({ jobs }, headings, jobs.map(jobRow));
+    for (const problem of new Set(jobs.flatMap(({ problem: text }) => text ?? []))) output.note(problem);
     output.footer(jobs.length === 0 ? "no cron jobs; a manifest declares them with: cron" : pluralize(jobs.length, "cron job"));
   },
 });
@@ -42,9 +44,18 @@ function jobRow({ worker, index, schedule, method, endpoint, nextRun, isRunning,
   return [worker, String(index), schedule, `${method} ${endpoint}`, timeText(nextRun), ...last, isRunning ? "running" : "waiting"];
 }
 
-function runRow(index: number, { at, durationMs, status, outcome, trigger, by, error = "" }: CronRun): string[] {
+function runRow(index: number, { at, durationMs, status, outcome, trigger, by, instance = "-", error = "" }: CronRun): string[] {
   const cause = by === undefined ? trigger : `${trigger} by ${by}`;
-  return [String(index), toDateTime(at), outcome, status === null ? "-" : String(status), toMilliseconds(durationMs), cause, error];
+  return [
+    String(index),
+    toDateTime(at),
+    outcome,
+    status === null ? "-" : String(status),
+    toMilliseconds(durationMs),
+    cause,
+    instance,
+    error,
+  ];
 }
 
 function outcomeText({ outcome, status }: CronRun): string {

@@ -57,8 +57,9 @@ interface StoreRows {
   readonly records: readonly RecordRow[];
 }
 
-async function send(primary: Primary, { keys, records }: StoreRows, { epoch, now_ms: nowMs }: SqlRow): Promise<void> {
-  const marked = { epoch: String(epoch), mark: randomUUID(), instance: randomUUID(), notAfterMs: Number(nowMs) + acceptanceMs };
+async function send(primary: Primary, { keys, records }: StoreRows, head: SqlRow): Promise<void> {
+  const known = { epoch: String(head["epoch"]), revision: Number(head["revision"]), mark: String(head["mark"]) };
+  const marked = { known, mark: randomUUID(), instance: randomUUID(), notAfterMs: Number(head["now_ms"]) + acceptanceMs };
   const inserts = [...partsOf(keys).map((part) => insertRows(part)), ...partsOf(records).map((part) => insertMovedRecords(part))];
   const results = await primary.write(...underMark(marked, [...inserts, selectMoved()]));
   const moved = Number(results.at(-3)?.[0]?.["moved"] ?? 0);

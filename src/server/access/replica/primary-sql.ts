@@ -21,8 +21,8 @@ export interface ReplicatedKeyRow extends KeyRow {
 }
 
 /**
- * Position of a replica in the history of the primary. Each change has a revision, which rises by 1, and a random mark. If the primary
- * lacks the mark of a replica, the primary was replaced or restored from a backup.
+ * Position in the history of the primary. Each change has a revision, which rises by 1, and a random mark. If the primary lacks a mark
+ * whose revision it would keep, the primary was replaced or restored from a backup.
  */
 export interface Position {
   /** Random identifier of the data in the primary. The daemon that creates the tables also creates this identifier. */
@@ -33,7 +33,8 @@ export interface Position {
 
 /** Identifies a change that a daemon sends to the primary. */
 export interface Marked {
-  readonly epoch: string;
+  /** Newest position of the primary that the daemon has received. A primary whose history lacks this position rejects the change. */
+  readonly known: Position;
   /** Random identifier of the change. If the daemon sends the same change twice, the second one has no effect. */
   readonly mark: string;
   /** Random identifier of one run of a daemon. */
@@ -64,27 +65,37 @@ export function createTables(epoch: string, mark: string): Statement[] {
 }
 
 /**
- * Returns a statement that selects one row: `epoch`, `schema_version`, the newest `revision`, `now_ms`, and the `mark` of the revision in
- * the parameter. `mark` is null if the primary no longer stores that revision.
+ * Returns a statement that selects one row: `epoch`, `schema_version`, `now_ms`, the newest `revision` with its `mark`, the `oldest` kept
+ * revision, and `markThere`, the mark of the revision in the parameter. `markThere` is null if the primary does not store that revision.
  */
 export function readHead(revision: number): Statement {
   return {
-    sql: `SELECT epoch, schema_version, ${nowMs} AS now_ms, (SELECT max(revision) FROM key_revisions) AS revision,
-      (SELECT mark FROM key_revisions WHERE revision = ?1) AS mark FROM key_store`,
+    sql: `SELECT epoch, schema_version, ${nowMs} AS now_ms, newest.revision, newest.mark,
+      (SELECT min(revision) FROM key_revisions) AS oldest, (SELECT mark FROM key_revisions WHERE revision = ?1) AS markThere
+      FROM key_store, (SELECT revision, mark FROM key_revisions ORDER BY revision DESC LIMIT 1) AS newest`,
     values: [revision],
   };
 }
 
 /**
- * Returns the statements that assign a new revision to the change. The last statement selects the revision. It selects no row if the change
- * is too late or belongs to another primary.
+ * Returns an SQL condition: the primary has the position in three placeholders (epoch, revision and mark), of which `first` is the first.
  */
-export function underMark({ mark, epoch, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
+export function lineageCondition(first: number): string {
+  const [epoch, revision, mark] = [first, first + 1, first + 2];
+  return `EXISTS (SELECT 1 FROM key_store WHERE epoch = ?${epoch}) AND (?${revision} < (SELECT min(revision) FROM key_revisions)
+    OR EXISTS (SELECT 1 FROM key_revisions WHERE revision = ?${revision} AND mark = ?${mark}))`;
+}
+
+/**
+ * Returns the statements that assign a new revision to the change. The last statement selects the revision. It selects no row if the change
+ * is too late, or if the primary was restored or replaced. If the primary has removed the known revision as too old, it accepts the change.
+ */
+export function underMark({ mark, known, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [
     {
-      sql: `INSERT INTO key_revisions (revision, mark, instance) SELECT (SELECT max(revision) FROM key_revisions) + 1, ?1, ?4
-        WHERE ${nowMs} <= ?2 AND EXISTS (SELECT 1 FROM key_store WHERE epoch = ?3) ON CONFLICT (mark) DO NOTHING`,
-      values: [mark, notAfterMs, epoch, instance],
+      sql: `INSERT INTO key_revisions (revision, mark, instance) SELECT (SELECT max(revision) FROM key_revisions) + 1, ?1, ?3
+        WHERE ${nowMs} <= ?2 AND ${lineageCondition(4)} ON CONFLICT (mark) DO NOTHING`,
+      values: [mark, notAfterMs, instance, known.epoch, known.revision, known.mark],
     },
     ...statements.map(({ sql, values }) => ({ sql, values: [mark, ...values] })),
     { sql: `DELETE FROM key_revisions WHERE revision <= ${thisRevision} - ${keptRevisions}`, values: [mark] },

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import type { PrimarySource } from "../../config/primary-source.js";
+import type { LeaseHolder } from "../../storage/lease-store.js";
 import type { RecordChange } from "../../storage/record-store.js";
 import { fromRow, type KeyStore, type KeyStoreState, type NewKey, type StoredKey } from "../key-store.js";
 import { PrimaryError, Primary, type SqlRow, type Statement } from "./primary-client.js";
@@ -20,10 +21,11 @@ import {
   type ReplicatedKeyRow,
 } from "./primary-sql.js";
 import { createRecordTable, putRecords, removeUnusedMark, selectAccepted } from "./record-sql.js";
+import { PrimaryLeaseStore } from "./primary-lease-store.js";
 import { ReplicaFolder } from "./replica-database.js";
 import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.js";
 import { ReplicatedRecordStore } from "./replicated-record-store.js";
-import { Replication } from "./replication.js";
+import { Replication, type KnownPrimary } from "./replication.js";
 
 /**
  * Maximum time that the start of the daemon waits for the newest keys if the disk contains a replica. Without a replica, the start waits
@@ -49,6 +51,8 @@ const retryAfterSeconds = 5;
 export interface ReplicatedKeyStoreOptions {
   readonly source: PrimarySource;
   readonly stateDirectory: string;
+  /** This daemon as the holder of leases. */
+  readonly instance: Pick<LeaseHolder, "id" | "name">;
   /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;
   readonly log: Log;
@@ -62,13 +66,21 @@ export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
   readonly #replication: Replication;
   readonly #table = new ReplicatedKeyCache();
+  /** Random identifier of this run. */
   readonly #instance = randomUUID();
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;
   readonly records = new ReplicatedRecordStore((changes) => this.#putRecords(changes));
+  readonly leases: PrimaryLeaseStore;
 
-  private constructor(primary: Primary, { source, stateDirectory, onForeignChange, log }: ReplicatedKeyStoreOptions) {
+  private constructor(primary: Primary, { source, stateDirectory, instance, onForeignChange, log }: ReplicatedKeyStoreOptions) {
     this.#primary = primary;
+    this.leases = new PrimaryLeaseStore({
+      holder: { ...instance, run: this.#instance },
+      send: (statements, options) => this.#send(statements, options),
+      createMark: () => this.#createMark(),
+      nowMs: () => this.#known().nowMs(),
+    });
     this.#log = log;
     this.#replication = new Replication({
       source,
@@ -182,24 +194,42 @@ export class ReplicatedKeyStore implements KeyStore {
 
   /** Sends a change to the primary. Resolves with the rows of each statement after the primary has committed the change. */
   async #change(...statements: Statement[]): Promise<SqlRow[][]> {
-    const results = await this.#send(underMark(this.#createMark(), statements));
-    if (results.at(-1)?.length === 1) return results.slice(1, -2);
-    throw tooLate();
+    const marked = this.#createMark();
+    const results = await this.#send(underMark(marked, statements));
+    const revision = results.at(-1)?.[0]?.["revision"];
+    if (revision === undefined) throw this.#notAccepted();
+    this.#replication.noteOwn({ ...marked.known, revision: Number(revision), mark: marked.mark });
+    return results.slice(1, -2);
   }
 
   async #putRecords(changes: readonly RecordChange[]): Promise<number | undefined> {
-    const statements = underMark(this.#createMark(), [putRecords(changes), selectAccepted(), removeUnusedMark()]);
+    const marked = this.#createMark();
+    const statements = underMark(marked, [putRecords(changes), selectAccepted(), removeUnusedMark()]);
     const results = await this.#send(statements, { creating: createRecordTable() });
     const revision = results.at(-1)?.[0]?.["revision"];
-    if (revision === undefined && results.at(2)?.length !== 1) throw tooLate();
-    if (revision !== undefined) this.#replication.hurry();
-    return revision === undefined ? undefined : Number(revision);
+    if (revision === undefined && results.at(2)?.length !== 1) throw this.#notAccepted();
+    if (revision === undefined) return undefined;
+    this.#replication.noteOwn({ ...marked.known, revision: Number(revision), mark: marked.mark });
+    this.#replication.hurry();
+    return Number(revision);
+  }
+
+  /** Returns the error of a change that the primary did not accept. Requests the state of the primary, which shows the reason. */
+  #notAccepted(): ApiError {
+    this.#replication.hurry();
+    return unavailable("received the change too late, or was restored or replaced by another server");
+  }
+
+  #known(): KnownPrimary {
+    const { primary: known, problem } = this.#replication;
+    if (!known) throw unavailable(problem ?? "has not responded yet");
+    return known;
   }
 
   #createMark(): Marked {
-    const { primary: known, problem } = this.#replication;
-    if (!known) throw unavailable(problem ?? "has not responded yet");
-    return { epoch: known.epoch, mark: randomUUID(), instance: this.#instance, notAfterMs: Math.floor(known.nowMs() + acceptanceMs) };
+    const known = this.#known();
+    const notAfterMs = Math.floor(known.nowMs() + acceptanceMs);
+    return { known: known.position, mark: randomUUID(), instance: this.#instance, notAfterMs };
   }
 
   /**
@@ -234,10 +264,6 @@ export class ReplicatedKeyStore implements KeyStore {
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }
-}
-
-function tooLate(): ApiError {
-  return unavailable("received the change too late, or was replaced by another server");
 }
 
 function unavailable(why: string, cause?: unknown): ApiError {

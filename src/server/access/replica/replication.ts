@@ -33,18 +33,20 @@ export interface ReplicationOptions {
 
 /** State of the primary at its last response. */
 export interface KnownPrimary {
-  readonly epoch: string;
+  /** Newest position that this daemon has received, by a response to a request or to a change of this daemon. */
+  readonly position: Position;
   /**
    * Returns an estimate of the primary's current time in Unix milliseconds. The estimate can be before the real time, but never after it.
    */
   readonly nowMs: () => number;
 }
 
-interface Head {
-  readonly epoch: string;
-  readonly revision: number;
-  /** Mark that the primary stores for the replica's revision. Null if the primary does not store that revision. */
-  readonly mark: string | null;
+/** Newest position of the primary. */
+interface Head extends Position {
+  /** Oldest revision that the primary keeps. */
+  readonly oldest: number;
+  /** Mark that the primary stores for the requested revision. Null if the primary does not store that revision. */
+  readonly markThere: string | null;
 }
 
 /**
@@ -59,7 +61,9 @@ export class Replication {
   readonly #ending = new AbortController();
   #reader: ReplicaReader | undefined;
   #syncer: ReplicaSyncer;
-  #known: KnownPrimary | undefined;
+  /** Clock of the primary at its last response. Undefined while the primary lacks the keys of this daemon. */
+  #clock: KnownPrimary["nowMs"] | undefined;
+  #newest: Position | undefined;
   #problem: string | undefined = "has not responded yet";
   #newerState: NewerStateError | undefined;
   #alikeAtMs: number | undefined;
@@ -79,7 +83,7 @@ export class Replication {
    * State of the primary at its last response. Undefined before the first response, and while the primary lacks the keys of this daemon.
    */
   get primary(): KnownPrimary | undefined {
-    return this.#known;
+    return this.#clock && this.#newest && { position: this.#newest, nowMs: this.#clock };
   }
 
   /** Reason why the replica possibly differs from the primary. Messages put the words "the primary of the key store" before this text. */
@@ -135,6 +139,11 @@ export class Replication {
     this.#reader = undefined;
   }
 
+  /** Adds the position of a change that this daemon made and the primary confirmed. */
+  noteOwn(position: Position): void {
+    this.#newest = newerOf(position, this.#newest);
+  }
+
   /**
    * Starts the next sync without a pause. The replica then contains the newest changes if the daemon restarts while the primary is
    * unreachable.
@@ -180,7 +189,7 @@ export class Replication {
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       this.#failedSyncs += 1;
-      if (error instanceof PrimaryAlarm || error instanceof NewerStateError) this.#known = undefined;
+      if (error instanceof PrimaryAlarm || error instanceof NewerStateError) this.#clock = undefined;
       this.#newerState = error instanceof NewerStateError ? error : undefined;
       const problem = problemOf(error as Error);
       if (problem !== this.#problem) log.error({ err: error }, `the primary of the key store ${problem}; keys that are known here go on`);
@@ -190,11 +199,17 @@ export class Replication {
 
   async #align(): Promise<void> {
     const position = this.#readPosition();
-    const head = await this.#readHead(position);
-    if (!position) await this.#renew("there is no replica", { isDiverged: false });
-    else if (head.mark !== position.mark) await this.#renew("the primary was set back to an older state", { isDiverged: true });
+    const known = newerOf(this.#newest, position);
+    const head = await this.#readHead(known);
+    const isSetBack = known !== undefined && head.markThere !== known.mark && known.revision >= head.oldest;
+    this.#newest = isSetBack ? known : newerOf(positionOf(head), this.#newest);
+    if (isSetBack) await this.#renew("the primary was set back to an older state", { isDiverged: true });
+    else if (!position) await this.#renew("there is no replica", { isDiverged: false });
+    else if (position.revision < head.oldest)
+      await this.#renew("the replica is older than all revisions that the primary keeps", { isDiverged: false });
     else if (head.revision > position.revision) await this.#catchUp(head);
     else this.#behindSinceMs = undefined;
+    if (isSetBack) this.#newest = positionOf(head);
     if (this.#behindSinceMs === undefined) this.#alikeAtMs = performance.now();
   }
 
@@ -210,32 +225,32 @@ export class Replication {
   }
 
   /** Returns the state of the primary. Throws PrimaryAlarm if the primary lacks the keys of this daemon. */
-  async #readHead(position: Position | undefined): Promise<Head> {
+  async #readHead(known: Position | undefined): Promise<Head> {
     const { primary, log } = this.#options;
-    const rows = await this.#askHead(position);
+    const rows = await this.#askHead(known);
     if (rows.length === 0) {
-      if (this.#reader)
+      if (known)
         throw new PrimaryAlarm(
           "is empty, though it had keys: its data was lost. This daemon keeps its keys. Restore the primary from a backup, or stop all daemons and delete the folder replica in each state directory to start without keys",
         );
       log.warn("the primary of the key store is empty: its tables are made");
       await primary.write(...createTables(randomUUID(), randomUUID()));
-      return this.#readHead(position);
+      return this.#readHead(known);
     }
     const head = rows[0] as unknown as Head & { schema_version: number; now_ms: number };
     assertSupportedPrimary("The primary of the key store", head.schema_version);
-    if (position && head.epoch !== position.epoch)
+    if (known && head.epoch !== known.epoch)
       throw new PrimaryAlarm(
         "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL points to another primary, or the primary was emptied and used again. This daemon keeps its keys. To use the keys of the primary, stop the daemon and delete the folder replica in its state directory",
       );
     const receivedAtMs = performance.now();
-    this.#known = { epoch: head.epoch, nowMs: () => head.now_ms + performance.now() - receivedAtMs };
+    this.#clock = () => head.now_ms + performance.now() - receivedAtMs;
     return head;
   }
 
-  async #askHead(position: Position | undefined): Promise<readonly object[]> {
+  async #askHead(known: Position | undefined): Promise<readonly object[]> {
     try {
-      const [rows = []] = await this.#options.primary.read(readHead(position?.revision ?? 0));
+      const [rows = []] = await this.#options.primary.read(readHead(known?.revision ?? 0));
       return rows;
     } catch (error) {
       if (error instanceof PrimaryError && error.kind === "without-tables") return [];
@@ -295,6 +310,14 @@ export class Replication {
     const { url, token } = this.#options.source;
     return new ReplicaSyncer({ file, url, token });
   }
+}
+
+function positionOf({ epoch, revision, mark }: Head): Position {
+  return { epoch, revision, mark };
+}
+
+function newerOf(one: Position | undefined, other: Position | undefined): Position | undefined {
+  return one && other ? (one.revision >= other.revision ? one : other) : (one ?? other);
 }
 
 /** Returns the text of an error. Messages put the words "the primary of the key store" before this text. */

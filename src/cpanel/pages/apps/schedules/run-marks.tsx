@@ -1,7 +1,7 @@
 import type { CronRun } from "../../../../shared/contract/cron.js";
 import { durationText } from "./duration-text.js";
 
-const signs: Readonly<Record<CronRun["outcome"], string>> = { ok: "✓", failed: "✕", skipped: "–" };
+const signs: Readonly<Record<CronRun["outcome"], string>> = { ok: "✓", failed: "✕", skipped: "–", unknown: "?" };
 
 /**
  * Row of marks for the runs of a job, oldest first. Each mark shows the outcome as a symbol, and the duration as a bar relative to the
@@ -25,12 +25,13 @@ export function RunMarks({ runs, label }: { runs: readonly CronRun[]; label: str
   );
 }
 
-function describe({ at, outcome, status, durationMs, error }: CronRun): string {
+function describe({ at, outcome, status, durationMs, instance, error }: CronRun): string {
   const parts = [
     new Date(at * 1000).toLocaleString("en-GB"),
     outcome,
     status === null ? undefined : `status ${status}`,
     durationMs === null ? undefined : durationText(durationMs),
+    instance === undefined ? undefined : `on ${instance}`,
     error,
   ];
   return parts.filter((part) => part !== undefined).join(", ");

@@ -21,7 +21,7 @@ interface ScheduleProps {
   readonly onRun: () => Promise<void>;
 }
 
-const states: Readonly<Record<CronRun["outcome"], HealthState>> = { ok: "ok", failed: "failing", skipped: "disabled" };
+const states: Readonly<Record<CronRun["outcome"], HealthState>> = { ok: "ok", failed: "failing", skipped: "disabled", unknown: "degraded" };
 
 const columns: readonly Column<CronRun>[] = [
   { id: "at", title: "Started", sortBy: ({ at }) => at, cell: ({ at }) => <DateAndTime atMs={at * 1000} /> },
@@ -52,15 +52,23 @@ const columns: readonly Column<CronRun>[] = [
   },
   { id: "version", title: "Version", shownFrom: "wide", cell: ({ version }) => version ?? "–" },
 ];
+/** Only for runs on several daemons. */
+const instanceColumn: Column<CronRun> = {
+  id: "instance",
+  title: "Instance",
+  sortBy: ({ instance }) => instance ?? "",
+  cell: ({ instance }) => instance ?? "–",
+};
 
 /** Card with one cron job: its schedule, its next run, its last runs as marks and as a table. */
 export function Schedule({ job, run, onRun }: ScheduleProps) {
   const mayRun = useMay("workers:restart");
   const { toasts } = usePanel();
   const { isPending, error, run: attempt } = useMutation();
-  const { worker, index, schedule, method, endpoint, nextRun, isRunning, runs = [] } = job;
+  const { worker, index, schedule, method, endpoint, on, nextRun, isRunning, runs = [], problem } = job;
   const title = `${method} ${endpoint}`;
   const runText = isPending ? "Running…" : "Run now";
+  const hasInstances = runs.some(({ instance }) => instance !== undefined);
   const failed = runs.filter(({ outcome }) => outcome === "failed").length;
   const runNow = () =>
     attempt(async () => {
@@ -79,7 +87,7 @@ export function Schedule({ job, run, onRun }: ScheduleProps) {
         <div>
           <h2 id={`schedule-${index}`}>{title}</h2>
           <p className="quiet">
-            <code>{schedule}</code> ·{" "}
+            <code>{schedule}</code> ·{on === "every" && " on every instance ·"}{" "}
             {isRunning ? (
               "running now"
             ) : nextRun === null ? (
@@ -103,19 +111,21 @@ export function Schedule({ job, run, onRun }: ScheduleProps) {
         )}
       </div>
       {error !== undefined && <ErrorMessage title={`${title} did not run`} error={error} />}
+      {problem !== undefined && <p className="quiet">{problem}</p>}
       {runs.length === 0 ? (
         <p className="quiet">No run yet.</p>
       ) : (
         <>
           <RunMarks runs={runs} label={`Last ${pluralize(runs.length, "run")} of ${title}, oldest first`} />
           <p className="quiet small">
-            {pluralize(runs.length, "run")}, {failed === 0 ? "none failed" : `${failed} failed`}. <RunLegend />
+            {pluralize(runs.length, "run")}, {failed === 0 ? "none failed" : `${failed} failed`}.{" "}
+            <RunLegend hasUnknown={runs.some(({ outcome }) => outcome === "unknown")} />
           </p>
           <details className="schedule-runs">
             <summary>Runs as a table</summary>
             <DataTable
               caption={`Runs of ${title}`}
-              columns={columns}
+              columns={hasInstances ? [...columns, instanceColumn] : columns}
               rows={runs}
               keyOf={(shown) => `${shown.at} ${shown.trigger} ${runs.indexOf(shown)}`}
             />
@@ -131,6 +141,6 @@ export function Schedule({ job, run, onRun }: ScheduleProps) {
   );
 }
 
-function RunLegend() {
-  return <span aria-hidden="true">✓ ok · ✕ failed · – skipped</span>;
+function RunLegend({ hasUnknown }: { hasUnknown: boolean }) {
+  return <span aria-hidden="true">✓ ok · ✕ failed · – skipped{hasUnknown && " · ? unknown"}</span>;
 }

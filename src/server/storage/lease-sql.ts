@@ -1,0 +1,129 @@
+import type { Lease, LeaseHolder, LeaseRequest, MissedLease } from "./lease-store.js";
+
+/** Time after the last heartbeat of a daemon at which its leases are unknown. */
+const deadAfterMs = 30_000;
+/** Maximum difference between the planned time of a lease and the time of the store. */
+const slotToleranceMs = 5_000;
+/** Number of ended leases that the store keeps per queue. */
+const keptLeases = 50;
+
+const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
+const columns = `name, queue, instance, state, slot_ms AS slotMs, detail, result`;
+/** SQL condition: the daemon that took the lease runs. */
+const isHeld = `EXISTS (SELECT 1 FROM heartbeats WHERE id || '/' || run = holder AND seen_ms > ${nowMs} - ${deadAfterMs})`;
+
+/** A statement with the values of the placeholders ?1, ?2 and so on. Each statement is idempotent. */
+export interface LeaseStatement {
+  readonly sql: string;
+  readonly values: readonly (string | number | null)[];
+}
+
+/** Result rows that `selectLeases` and `loseLeases` return. */
+export type LeaseRow = Readonly<Record<keyof Lease, string | number | null>>;
+
+/** Condition in SQL that a change must meet. Its first placeholder has the number `firstConditionValue`. */
+export interface LeaseCondition {
+  readonly sql: string;
+  readonly values: readonly (string | number | null)[];
+}
+
+export const firstConditionValue = 9;
+
+/** Returns the statements that create the tables of leases. */
+export function createLeaseTables(): LeaseStatement[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, queue TEXT NOT NULL, instance TEXT NOT NULL, holder TEXT NOT NULL,
+      token TEXT NOT NULL, state TEXT NOT NULL, slot_ms INTEGER NOT NULL, detail TEXT NOT NULL, result TEXT) STRICT, WITHOUT ROWID`,
+    "CREATE INDEX IF NOT EXISTS leases_taken ON leases (queue) WHERE state = 'taken'",
+    "CREATE INDEX IF NOT EXISTS leases_by_slot ON leases (queue, slot_ms)",
+    "CREATE TABLE IF NOT EXISTS heartbeats (id TEXT PRIMARY KEY, run TEXT NOT NULL, seen_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+  ].map((sql) => ({ sql, values: [] }));
+}
+
+/** Returns a statement that stores the time of the daemon's last heartbeat. */
+export function beat({ id, run }: LeaseHolder): LeaseStatement {
+  return {
+    sql: `INSERT INTO heartbeats VALUES (?1, ?2, ${nowMs}) ON CONFLICT (id) DO UPDATE SET run = excluded.run, seen_ms = excluded.seen_ms`,
+    values: [id, run],
+  };
+}
+
+/**
+ * Returns the statements that take a lease. The last statement selects `state` and `isMine`, or no row if the request is late. `notAfterMs`
+ * is the latest time of the store at which the request succeeds.
+ */
+export function takeLease(
+  { name, queue, slotMs, token, detail }: LeaseRequest,
+  { id, run, name: instance }: LeaseHolder,
+  { notAfterMs, condition }: { notAfterMs: number; condition: LeaseCondition },
+): LeaseStatement[] {
+  return [
+    {
+      sql: `INSERT INTO leases SELECT ?1, ?2, ?3, ?4, ?5,
+          CASE WHEN EXISTS (SELECT 1 FROM leases WHERE queue = ?2 AND state = 'taken' AND ${isHeld}) THEN 'skipped' ELSE 'taken' END,
+          ?6, ?7, NULL
+        WHERE ${nowMs} <= ?8 AND abs(?6 - ${nowMs}) <= ${slotToleranceMs} AND ${condition.sql} ON CONFLICT (name) DO NOTHING`,
+      values: [name, queue, instance, `${id}/${run}`, token, slotMs, detail, notAfterMs, ...condition.values],
+    },
+    { sql: "SELECT state, token = ?2 AS isMine FROM leases WHERE name = ?1", values: [name, token] },
+  ];
+}
+
+export function selectLease(name: string): LeaseStatement {
+  return { sql: "SELECT 1 AS found FROM leases WHERE name = ?1", values: [name] };
+}
+
+/** Returns the statements that end a lease and delete the oldest leases of its queue. */
+export function endLease(name: string, token: string, state: "ran" | "skipped", result: string): LeaseStatement[] {
+  return [
+    {
+      sql: "UPDATE leases SET state = ?3, result = ?4 WHERE name = ?1 AND token = ?2 AND state IN ('taken', 'unknown')",
+      values: [name, token, state, result],
+    },
+    {
+      sql: `DELETE FROM leases WHERE queue = (SELECT queue FROM leases WHERE name = ?1) AND state <> 'taken' AND slot_ms < (SELECT slot_ms
+          FROM leases WHERE queue = (SELECT queue FROM leases WHERE name = ?1) ORDER BY slot_ms DESC LIMIT 1 OFFSET ${keptLeases - 1})`,
+      values: [name],
+    },
+  ];
+}
+
+/** Returns a statement that marks the leases of stopped daemons as unknown, and selects them. */
+export function loseLeases(): LeaseStatement {
+  return { sql: `UPDATE leases SET state = 'unknown' WHERE state = 'taken' AND NOT ${isHeld} RETURNING ${columns}`, values: [] };
+}
+
+/** Returns a statement that records names as skipped if nobody took them and nobody can take them any more. */
+export function skipMissed(missed: readonly MissedLease[], { id, run, name: instance }: LeaseHolder): LeaseStatement {
+  return {
+    sql: `INSERT INTO leases SELECT value ->> 'name', value ->> 'queue', ?2, ?3, '', 'skipped', value ->> 'slotMs', value ->> 'detail', NULL
+      FROM json_each(?1) WHERE value ->> 'slotMs' < ${nowMs} - ${slotToleranceMs} ON CONFLICT (name) DO NOTHING`,
+    values: [JSON.stringify(missed), instance, `${id}/${run}`],
+  };
+}
+
+/** Returns a statement that selects the `id` of each daemon whose last heartbeat is recent. */
+export function selectLive(): LeaseStatement {
+  return { sql: `SELECT id FROM heartbeats WHERE seen_ms > ${nowMs} - ${deadAfterMs} ORDER BY id`, values: [] };
+}
+
+/** Returns a statement that selects the newest leases of each queue. */
+export function selectLeases(queues: readonly string[], limit: number): LeaseStatement {
+  return {
+    sql: `SELECT ${columns} FROM json_each(?1) AS wanted JOIN leases ON queue = wanted.value AND slot_ms >= coalesce(
+        (SELECT slot_ms FROM leases AS newer WHERE newer.queue = wanted.value ORDER BY slot_ms DESC LIMIT 1 OFFSET ?2), 0)
+      ORDER BY queue, slot_ms DESC`,
+    values: [JSON.stringify(queues), limit - 1],
+  };
+}
+
+export function toLease({ result, ...row }: LeaseRow): Lease {
+  return { ...(row as Omit<Lease, "result">), result: result === null ? undefined : String(result) };
+}
+
+/** Returns the answer to a request by the row that `takeLease` selects. */
+export function answerOf(row: Readonly<Record<string, unknown>> | undefined): "mine" | "blocked" | "taken" | "late" {
+  if (!row) return "late";
+  if (row["isMine"] !== 1) return "taken";
+  return row["state"] === "taken" ? "mine" : row["state"] === "skipped" ? "blocked" : "taken";
+}

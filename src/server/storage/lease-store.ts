@@ -1,0 +1,71 @@
+/** State of a lease. `unknown`: the holder stopped before it reported the end. `skipped`: nobody did the work. */
+export type LeaseState = "taken" | "ran" | "skipped" | "unknown";
+
+/** A name that one daemon took, for work that must be done at most once. */
+export interface Lease {
+  readonly name: string;
+  /** Group of leases that must not be held at the same time, such as the runs of one job. */
+  readonly queue: string;
+  /** Name of the daemon that took the lease, or that recorded it as skipped. */
+  readonly instance: string;
+  readonly state: LeaseState;
+  /** Unix time in milliseconds for which the work is planned. */
+  readonly slotMs: number;
+  /** JSON text that the taker stored. */
+  readonly detail: string;
+  /** JSON text that was stored at the end. */
+  readonly result: string | undefined;
+}
+
+export interface LeaseRequest extends Pick<Lease, "name" | "queue" | "slotMs" | "detail"> {
+  /** Random text of one attempt. A repeated request with the same token has the same result. */
+  readonly token: string;
+}
+
+/**
+ * `mine`: the caller holds the lease. `blocked`: a lease of the queue is held, and the name is recorded as skipped. `taken`: another caller
+ * took the name. `late`: `slotMs` differs from the time of the store by more than 5 s, and nothing changed.
+ */
+export type LeaseAnswer = "mine" | "blocked" | "taken" | "late";
+
+/** A name that no daemon took in time. */
+export type MissedLease = Pick<Lease, "name" | "queue" | "slotMs" | "detail">;
+
+/** Result of a heartbeat. */
+export interface Settled {
+  /** Leases that are unknown since this call, because their holders stopped. */
+  readonly unknown: readonly Lease[];
+  /** Ids of the daemons whose last heartbeat is at most 30 s old, with the caller. */
+  readonly liveInstances: readonly string[];
+}
+
+/** A daemon as the holder of leases. */
+export interface LeaseHolder {
+  /** Text that is the same after a restart, and different for each state directory of each machine. */
+  readonly id: string;
+  /** Name for operators, such as the host name. */
+  readonly name: string;
+  /** Random text of one run of the daemon. */
+  readonly run: string;
+}
+
+/**
+ * Store of leases, for one daemon or for several daemons with a primary. Nobody can take a name twice. All times are those of the store.
+ * All methods throw KEY_STORE_UNAVAILABLE if the store does not respond. A request then has possibly succeeded.
+ */
+export interface LeaseStore {
+  /** Takes a name unless it was ever taken. Never succeeds after the caller received an error for longer than 2 s. */
+  take(request: LeaseRequest): Promise<LeaseAnswer>;
+  /** Returns whether a lease with this name exists. */
+  has(name: string): Promise<boolean>;
+  /** Ends the lease with this token. A lease that is unknown or taken gets this state. Keeps the newest 50 ended leases of the queue. */
+  end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void>;
+  /**
+   * Reports that the caller runs, marks leases of stopped daemons as unknown, and records names as skipped that nobody can take any more.
+   */
+  settle(missed: readonly MissedLease[]): Promise<Settled>;
+  /** Returns the newest leases of each queue, at most `limit` per queue, sorted by queue, then newest first. */
+  list(queues: readonly string[], limit: number): Promise<readonly Lease[]>;
+  /** Returns the time of the store in Unix milliseconds. */
+  nowMs(): number;
+}

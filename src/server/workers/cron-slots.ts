@@ -1,0 +1,221 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Cron } from "croner";
+import * as z from "zod";
+import type { Log } from "../log/log.js";
+import type { Lease, LeaseAnswer, LeaseRequest, LeaseStore, MissedLease } from "../storage/lease-store.js";
+
+/** Interval of heartbeats. At each heartbeat the daemon also records slots that no daemon took. */
+const settleIntervalMs = 10_000;
+/** Pause per rank, so that usually one daemon requests the lease and the others find it. */
+const rankPauseMs = 150;
+const longestRankPauseMs = 1_500;
+/** Age from which nobody can take a slot: the tolerance of the lease store, and the time limit of a request. */
+const missedAfterMs = 10_000;
+/** Time after an unanswered request at which the primary can no longer accept the request. */
+const unansweredMs = 2_000;
+/** Number of slots per job that the daemon checks. The lease store keeps as many. */
+const checkedSlots = 50;
+
+/** JSON in a lease of a cron job. */
+const SlotDetail = z.object({ worker: z.string(), version: z.string(), schedule: z.string() });
+type SlotDetail = z.output<typeof SlotDetail>;
+
+/** A job whose schedule runs on one of several daemons. */
+export interface SlotJob extends SlotDetail {
+  /** Text that is the same in all versions and daemons. */
+  readonly queue: string;
+  readonly cron: Pick<Cron, "nextRun" | "previousRuns">;
+}
+
+/** End of a taken slot. `result` is stored as JSON. */
+export interface SlotEnd {
+  readonly state: "ran" | "skipped";
+  readonly result: object;
+}
+
+interface PendingEnd {
+  readonly token: string;
+  readonly end: SlotEnd;
+  /** Time on the monotonic clock before which a taken lease could still appear. */
+  readonly notBeforeMs: number;
+}
+
+interface Watched {
+  readonly job: SlotJob;
+  /** Slots up to this time have a lease. Undefined until the first check after the start of the daemon. */
+  checkedUntilMs: number | undefined;
+}
+
+interface CronSlotsOptions {
+  readonly leases: LeaseStore;
+  /** Id of this daemon in the heartbeats. */
+  readonly instanceId: string;
+  /** Called for a slot whose daemon stopped. */
+  readonly onUnknown: (slot: SlotDetail & { readonly instance: string; readonly slotMs: number }) => void;
+  readonly log: Log;
+  /** Resolves after a time in ms. Only tests set it. */
+  readonly pause?: (ms: number) => Promise<unknown>;
+}
+
+/** Decides with leases which of several daemons runs a cron job at a time of its schedule. A slot is one such time. */
+export class CronSlots {
+  readonly #options: CronSlotsOptions;
+  readonly #watched = new Map<string, Watched>();
+  /** Ends that the lease store has not confirmed yet, by the name of the slot. */
+  readonly #ends = new Map<string, PendingEnd>();
+  readonly #running = new Set<Promise<unknown>>();
+  #live: readonly string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #settling: Promise<void> = Promise.resolve();
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(options: CronSlotsOptions) {
+    this.#options = options;
+  }
+
+  /** Sends heartbeats from now on. For jobs that are already watched, records the missed slots since their newest lease. */
+  start(): void {
+    const settle = () => void (this.#settling = this.#settling.then(() => this.settle()));
+    settle();
+    this.#timer = setInterval(settle, settleIntervalMs).unref();
+  }
+
+  /** Records the missed slots of a job from now on, or from the last check of the same job and schedule. */
+  watch(job: SlotJob): void {
+    const previous = this.#watched.get(job.queue);
+    const isSame = previous?.job.schedule === job.schedule;
+    const newMs = this.#timer === undefined ? undefined : Date.now();
+    this.#watched.set(job.queue, { job, checkedUntilMs: isSame ? previous.checkedUntilMs : newMs });
+  }
+
+  unwatch(queue: string): void {
+    this.#watched.delete(queue);
+  }
+
+  /**
+   * Runs `work` if this daemon gets the slot, and records the end. Calls `onBlocked` if the previous run of the job has not ended on any
+   * daemon. Never throws.
+   */
+  async run(job: SlotJob, slotMs: number, { work, onBlocked }: { work: () => Promise<SlotEnd>; onBlocked: () => void }): Promise<void> {
+    const name = nameOf(job.queue, slotMs);
+    const request = { name, queue: job.queue, slotMs, token: randomUUID(), detail: detailOf(job) };
+    const takeAndWork = async (): Promise<void> => {
+      const answer = await this.#take(request, this.#rankOf(name));
+      if (answer === "blocked") onBlocked();
+      if (answer === "mine") await this.#end(name, request.token, await work());
+    };
+    const running = takeAndWork();
+    this.#running.add(running);
+    await running.finally(() => this.#running.delete(running));
+  }
+
+  /** Returns the newest leases of each job. Throws KEY_STORE_UNAVAILABLE. */
+  async list(queues: readonly string[], limit: number): Promise<ReadonlyMap<string, readonly Lease[]>> {
+    if (queues.length === 0) return new Map();
+    return Map.groupBy(await this.#options.leases.list(queues, limit), ({ queue }) => queue);
+  }
+
+  /** Sends a heartbeat, ends and missed slots. After a failure, the next heartbeat sends them again. */
+  async settle(): Promise<void> {
+    const { leases, onUnknown, log } = this.#options;
+    try {
+      await this.#sendEnds();
+      const untilMs = leases.nowMs() - missedAfterMs;
+      const { unknown, liveInstances } = await leases.settle(await this.#missed(untilMs));
+      this.#live = liveInstances;
+      this.#isFailing = false;
+      for (const watched of this.#watched.values()) watched.checkedUntilMs = Math.max(untilMs, watched.checkedUntilMs ?? 0);
+      for (const lease of unknown) {
+        const detail = parseDetail(lease.detail);
+        if (detail) onUnknown({ ...detail, instance: lease.instance, slotMs: lease.slotMs });
+      }
+    } catch (error) {
+      if (!this.#isFailing) log.warn({ err: error }, "cron jobs with `on: one` do not run: the primary of the key store does not respond");
+      this.#isFailing = true;
+    }
+  }
+
+  /** Resolves when the ends of all runs are stored, or cannot be stored. Call it after the last run has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await Promise.allSettled([this.#settling, ...this.#running]);
+    await this.#sendEnds().catch(() => undefined);
+  }
+
+  /** Returns the position of this daemon among the live daemons. The order differs for each slot. */
+  #rankOf(name: string): number {
+    const { instanceId } = this.#options;
+    const weightOf = (id: string) => createHash("sha256").update(`${id} ${name}`).digest("hex");
+    return this.#live.filter((id) => id !== instanceId && weightOf(id) < weightOf(instanceId)).length;
+  }
+
+  async #take(request: LeaseRequest, rank: number): Promise<LeaseAnswer> {
+    const { leases, pause = delay } = this.#options;
+    await pause(Math.min(rank * rankPauseMs, longestRankPauseMs));
+    if (this.#isClosed) return "late";
+    const take = async () => (rank > 0 && (await leases.has(request.name)) ? "taken" : await leases.take(request));
+    // The second request has the same token. If the answer to the first one was lost, it receives the same answer.
+    return take()
+      .catch(() => leases.take(request))
+      .catch(() => {
+        const end: SlotEnd = { state: "skipped", result: { error: "The primary of the key store did not confirm the run." } };
+        this.#ends.set(request.name, { token: request.token, end, notBeforeMs: performance.now() + unansweredMs });
+        return "late" as const;
+      });
+  }
+
+  async #end(name: string, token: string, end: SlotEnd): Promise<void> {
+    this.#ends.set(name, { token, end, notBeforeMs: 0 });
+    await this.#sendEnds().catch(() => undefined);
+  }
+
+  async #sendEnds(): Promise<void> {
+    for (const [name, { token, end, notBeforeMs }] of this.#ends) {
+      if (performance.now() < notBeforeMs) continue;
+      await this.#options.leases.end(name, token, end.state, JSON.stringify(end.result));
+      this.#ends.delete(name);
+    }
+  }
+
+  /** Returns the slots up to a time that have no lease. */
+  async #missed(untilMs: number): Promise<MissedLease[]> {
+    const isDue = ({ job, checkedUntilMs }: Watched) =>
+      checkedUntilMs === undefined || (job.cron.nextRun(new Date(checkedUntilMs))?.getTime() ?? Infinity) <= untilMs;
+    const due = [...this.#watched.values()].filter(isDue);
+    const known = await this.list(
+      due.map(({ job }) => job.queue),
+      checkedSlots,
+    );
+    return due.flatMap(({ job, checkedUntilMs }) => {
+      const leases = known.get(job.queue) ?? [];
+      const fromMs = checkedUntilMs ?? sameSince(leases, job.schedule) ?? untilMs;
+      const names = new Set(leases.map(({ name }) => name));
+      const slots = job.cron.previousRuns(checkedSlots, new Date(untilMs + 1)).map((slot) => slot.getTime());
+      return slots
+        .filter((slotMs) => slotMs > fromMs && !names.has(nameOf(job.queue, slotMs)))
+        .map((slotMs) => ({ name: nameOf(job.queue, slotMs), queue: job.queue, slotMs, detail: detailOf(job) }));
+    });
+  }
+}
+
+function nameOf(queue: string, slotMs: number): string {
+  return `${queue} ${new Date(slotMs).toISOString()}`;
+}
+
+function detailOf({ worker, version, schedule }: SlotJob): string {
+  return JSON.stringify({ worker, version, schedule } satisfies SlotDetail);
+}
+
+/** Returns the JSON of a lease, or undefined for JSON of another form, such as that of a newer version of the daemon. */
+export function parseDetail(text: string): SlotDetail | undefined {
+  return SlotDetail.safeParse(JSON.parse(text)).data;
+}
+
+/** Returns the time of the oldest of the newest leases that all have this schedule. Returns undefined if the newest lease has another. */
+function sameSince(leases: readonly Lease[], schedule: string): number | undefined {
+  const other = leases.findIndex(({ detail }) => parseDetail(detail)?.schedule !== schedule);
+  return leases.slice(0, other === -1 ? undefined : other).at(-1)?.slotMs;
+}

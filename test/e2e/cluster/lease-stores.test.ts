@@ -1,0 +1,177 @@
+import path from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
+import { Primary } from "../../../src/server/access/replica/primary-client.js";
+import { createLog } from "../../../src/server/log/log.js";
+import type { LeaseRequest, LeaseStore } from "../../../src/server/storage/lease-store.js";
+import { openReplicatedStore } from "../../support/open-replicated-store.js";
+import { startSqld } from "../../support/start-sqld.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+interface OpenedLeases {
+  readonly leases: LeaseStore;
+  /** Runs SQL in the store's database. */
+  readonly execute: (sql: string) => Promise<void>;
+}
+
+async function openLocal(): Promise<OpenedLeases> {
+  const stateDirectory = await temporaryDirectory();
+  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent" }) });
+  onTestFinished(() => store.close());
+  return {
+    leases: store.leases,
+    execute: async (sql) => {
+      const database = new Database(path.join(stateDirectory, "leases.db"));
+      database.exec(sql);
+      database.close();
+    },
+  };
+}
+
+async function startPrimary() {
+  const sqld = await startSqld();
+  onTestFinished(sqld.dispose);
+  const client = await Primary.at({ url: sqld.url, token: undefined });
+  onTestFinished(() => client.close());
+  return { sqld, execute: async (sql: string) => void (await client.write({ sql, values: [] })) };
+}
+
+async function openPrimary(): Promise<OpenedLeases> {
+  const { sqld, execute } = await startPrimary();
+  const { store } = await openReplicatedStore(sqld.url);
+  return { leases: store.leases, execute };
+}
+
+const stopHolders = "UPDATE heartbeats SET seen_ms = seen_ms - 31000, id = id || ' stopped'";
+const stopOldHolders = "UPDATE heartbeats SET seen_ms = seen_ms - 31000";
+
+function requestAt(slotMs: number, changes: Partial<LeaseRequest> = {}): LeaseRequest {
+  return { name: `job ${slotMs}`, queue: "job", slotMs, token: `token of ${slotMs}`, detail: "{}", ...changes };
+}
+
+describe.each([
+  ["a local file", openLocal],
+  ["a primary", openPrimary],
+])("a lease store (storage: %s)", (_name, open) => {
+  test("gives a name to one caller, and gives a repeated request the same answer", async () => {
+    const { leases } = await open();
+    const slot = requestAt(Date.now());
+
+    expect(await leases.has(slot.name)).toBe(false);
+    const claims = await Promise.all(Array.from({ length: 20 }, (_, index) => leases.take({ ...slot, token: String(index) })));
+    const winner = claims.indexOf("mine");
+
+    expect(claims.toSorted()).toEqual(["mine", ...Array.from({ length: 19 }, () => "taken")]);
+    expect(await leases.take({ ...slot, token: String(winner) })).toBe("mine");
+    expect(await leases.has(slot.name)).toBe(true);
+    await leases.end(slot.name, String(winner), "ran", '{"status":200}');
+    expect(await leases.take({ ...slot, token: "new" })).toBe("taken");
+    expect(await leases.list(["job"], 10)).toMatchObject([
+      { name: slot.name, state: "ran", result: '{"status":200}', slotMs: slot.slotMs },
+    ]);
+  });
+
+  test("records a name as skipped while a lease of its queue is held", async () => {
+    const { leases } = await open();
+    const now = Date.now();
+    const [first, second, third] = [requestAt(now), requestAt(now + 1), requestAt(now + 2)];
+
+    expect(await leases.take(first)).toBe("mine");
+    expect(await leases.take(second)).toBe("blocked");
+    expect(await leases.take({ ...second, token: "other" })).toBe("taken");
+    expect(await leases.take(requestAt(now, { name: "else", queue: "else" }))).toBe("mine");
+    await leases.end(first.name, first.token, "ran", "{}");
+    expect(await leases.take(third)).toBe("mine");
+
+    expect((await leases.list(["job"], 2)).map(({ name, state }) => [name, state])).toEqual([
+      [third.name, "taken"],
+      [second.name, "skipped"],
+    ]);
+  });
+
+  test("rejects a slot that is more than 5 s away, and later records it as skipped", async () => {
+    const { leases } = await open();
+    const past = requestAt(Date.now() - 6_000);
+    const future = requestAt(Date.now() + 8_000);
+
+    expect(await leases.take(past)).toBe("late");
+    expect(await leases.take(future)).toBe("late");
+    expect(await leases.list(["job"], 10)).toEqual([]);
+    await leases.settle([past, future]);
+    await leases.settle([past, future]);
+
+    expect(await leases.list(["job"], 10)).toMatchObject([{ name: past.name, state: "skipped" }]);
+  });
+
+  test("marks leases of stopped holders as unknown, and never gives them away again", async () => {
+    const { leases, execute } = await open();
+    const now = Date.now();
+    const [first, second] = [requestAt(now), requestAt(now + 1)];
+    await leases.take(first);
+    expect((await leases.settle([])).unknown).toEqual([]);
+    await execute(stopHolders);
+
+    const { unknown, liveInstances } = await leases.settle([]);
+
+    expect(liveInstances).toHaveLength(1);
+    // The holder has the same id and run as this store, which reports its heartbeat in the same transaction.
+    expect(unknown).toEqual([]);
+    await execute(`UPDATE leases SET holder = 'stopped'`);
+    expect((await leases.settle([])).unknown).toMatchObject([{ name: first.name, state: "unknown" }]);
+    expect(await leases.take({ ...first, token: "other" })).toBe("taken");
+    expect(await leases.take(second)).toBe("mine");
+    await leases.end(first.name, first.token, "ran", "{}");
+    expect(await leases.list(["job"], 10)).toMatchObject([{ state: "taken" }, { state: "ran" }]);
+  });
+
+  test("keeps the newest 50 leases of a queue, and every held lease", async () => {
+    const { leases, execute } = await open();
+    const now = Date.now();
+    await leases.take(requestAt(now - 4_000, { queue: "other" }));
+    for (let slot = 0; slot < 60; slot += 1) {
+      const request = requestAt(now - 3_000 + slot);
+      expect(await leases.take(request)).toBe("mine");
+      await leases.end(request.name, request.token, "ran", "{}");
+    }
+    await execute(stopOldHolders);
+
+    const kept = await leases.list(["job", "other", "none"], 100);
+
+    expect(kept.filter(({ queue }) => queue === "job").map(({ slotMs }) => slotMs)).toEqual(
+      Array.from({ length: 50 }, (_, index) => now - 3_000 + 59 - index),
+    );
+    expect(kept.filter(({ queue }) => queue === "other")).toMatchObject([{ state: "taken" }]);
+    expect(await leases.list(["job"], 3)).toHaveLength(3);
+  });
+});
+
+describe("the lease stores of several daemons with one primary", () => {
+  test("give each of 30 names to one daemon", async () => {
+    const { sqld } = await startPrimary();
+    const stores = await Promise.all([1, 2, 3].map(async () => (await openReplicatedStore(sqld.url)).store.leases));
+
+    for (let slot = 0; slot < 30; slot += 1) {
+      const request = requestAt(Date.now(), { name: `slot ${slot}`, queue: `queue ${slot}` });
+      const claims = await Promise.all(stores.map((leases, index) => leases.take({ ...request, token: String(index) })));
+      expect(claims.toSorted()).toEqual(["mine", "taken", "taken"]);
+    }
+
+    const { liveInstances } = await (stores[0] as LeaseStore).settle([]);
+    expect(liveInstances).toHaveLength(3);
+  });
+
+  test("reject all requests while the primary is away, and keep no lease", async () => {
+    const { sqld } = await startPrimary();
+    const { store } = await openReplicatedStore(sqld.url);
+    await sqld.kill();
+    const slot = requestAt(Date.now());
+
+    for (const attempt of [store.leases.take(slot), store.leases.settle([]), store.leases.list(["job"], 1), store.leases.has("job")])
+      await expect(attempt).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
+
+    await sqld.restart();
+    await expect.poll(() => store.readState().isWritable).toBe(true);
+    expect(await store.leases.list(["job"], 1)).toEqual([]);
+  });
+});

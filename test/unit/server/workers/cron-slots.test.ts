@@ -1,0 +1,234 @@
+import { Cron } from "croner";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ApiError } from "../../../../src/shared/api-error.js";
+import { createLog } from "../../../../src/server/log/log.js";
+import type { Lease, LeaseAnswer, LeaseRequest, LeaseStore, MissedLease, Settled } from "../../../../src/server/storage/lease-store.js";
+import { CronSlots, type SlotEnd, type SlotJob } from "../../../../src/server/workers/cron-slots.js";
+
+const startMs = Date.parse("2026-01-01T00:00:00Z");
+const unavailable = () => new ApiError("KEY_STORE_UNAVAILABLE", "The primary is away.");
+
+/** A lease store of several daemons, in memory. Its clock differs from that of the daemons by `skewMs`. */
+class FakeLeases implements LeaseStore {
+  readonly rows = new Map<string, Lease & { token: string }>();
+  readonly live: string[] = ["a"];
+  /** Number of next requests whose answer is lost. */
+  lostAnswers = 0;
+  isAway = false;
+  skewMs = 0;
+  requests = 0;
+
+  async take({ name, queue, slotMs, token, detail }: LeaseRequest): Promise<LeaseAnswer> {
+    this.#receive();
+    const isHeld = [...this.rows.values()].some((row) => row.queue === queue && row.state === "taken");
+    if (!this.rows.has(name) && Math.abs(slotMs - this.nowMs()) <= 5_000)
+      this.rows.set(name, { name, queue, slotMs, token, detail, instance: "A", state: isHeld ? "skipped" : "taken", result: undefined });
+    this.#answer();
+    const row = this.rows.get(name);
+    if (!row) return "late";
+    return row.token !== token ? "taken" : row.state === "taken" ? "mine" : "blocked";
+  }
+
+  async has(name: string): Promise<boolean> {
+    this.#receive();
+    return this.rows.has(name);
+  }
+
+  async end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void> {
+    this.#receive();
+    const row = this.rows.get(name);
+    if (row?.token === token) this.rows.set(name, { ...row, state, result });
+  }
+
+  async settle(missed: readonly MissedLease[]): Promise<Settled> {
+    this.#receive();
+    for (const lease of missed)
+      if (!this.rows.has(lease.name))
+        this.rows.set(lease.name, { ...lease, token: "", instance: "A", state: "skipped", result: undefined });
+    return { unknown: [], liveInstances: this.live };
+  }
+
+  async list(queues: readonly string[]): Promise<Lease[]> {
+    this.#receive();
+    return [...this.rows.values()].filter(({ queue }) => queues.includes(queue)).toSorted((one, other) => other.slotMs - one.slotMs);
+  }
+
+  nowMs(): number {
+    if (this.isAway) throw unavailable();
+    return Date.now() + this.skewMs;
+  }
+
+  #receive(): void {
+    this.requests += 1;
+    if (this.isAway) throw unavailable();
+  }
+
+  #answer(): void {
+    if (this.lostAnswers === 0) return;
+    this.lostAnswers -= 1;
+    throw unavailable();
+  }
+}
+
+let leases: FakeLeases;
+let pauses: number[];
+let slots: CronSlots;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: startMs, toFake: ["Date", "performance", "setInterval", "clearInterval"] });
+  leases = new FakeLeases();
+  pauses = [];
+  slots = open("a");
+});
+
+afterEach(async () => {
+  await slots.close();
+  vi.useRealTimers();
+});
+
+const pause = async (ms: number) => void pauses.push(ms);
+
+function open(instanceId: string): CronSlots {
+  return new CronSlots({ leases, instanceId, onUnknown: () => undefined, log: createLog({ level: "silent" }), pause });
+}
+
+function jobOf(schedule = "* * * * * *"): SlotJob {
+  const cron = new Cron(schedule, { timezone: "UTC", paused: true });
+  return { queue: "cron app POST /", worker: "app", version: "1.0.0", schedule, cron };
+}
+
+/** Runs a slot and returns the number of calls of the worker, and of skipped runs. */
+async function run(slotMs: number, options: { by?: CronSlots; end?: SlotEnd } = {}): Promise<{ calls: number; blocked: number }> {
+  let [calls, blocked] = [0, 0];
+  const work = async (): Promise<SlotEnd> => {
+    calls += 1;
+    return options.end ?? { state: "ran", result: { status: 200 } };
+  };
+  await (options.by ?? slots).run(jobOf(), slotMs, { work, onBlocked: () => (blocked += 1) });
+  return { calls, blocked };
+}
+
+const states = () => [...leases.rows.values()].toSorted((one, other) => one.slotMs - other.slotMs).map(({ state }) => state);
+
+describe("a slot", () => {
+  test("runs on one of two daemons and stores the end", async () => {
+    const other = open("b");
+
+    const results = await Promise.all([run(startMs), run(startMs, { by: other })]);
+
+    expect(results.reduce((sum, { calls }) => sum + calls, 0)).toBe(1);
+    expect([...leases.rows.values()]).toMatchObject([{ state: "ran", result: '{"status":200}' }]);
+    await other.close();
+  });
+
+  test("runs once when the answer to the request is lost", async () => {
+    leases.lostAnswers = 1;
+    expect(await run(startMs)).toEqual({ calls: 1, blocked: 0 });
+    expect(states()).toEqual(["ran"]);
+  });
+
+  test("does not run when the primary confirms no request, and is skipped later", async () => {
+    leases.lostAnswers = 2;
+    expect(await run(startMs)).toEqual({ calls: 0, blocked: 0 });
+    expect(states()).toEqual(["taken"]);
+
+    await slots.settle();
+    // The primary could still receive the request.
+    expect(states()).toEqual(["taken"]);
+    vi.advanceTimersByTime(2_000);
+    await slots.settle();
+
+    expect([...leases.rows.values()]).toMatchObject([{ state: "skipped", result: expect.stringContaining("did not confirm the run") }]);
+  });
+
+  test.each([-5_001, 5_001])("does not run when the clocks differ by %i ms", async (skewMs) => {
+    leases.skewMs = skewMs;
+    expect(await run(startMs)).toEqual({ calls: 0, blocked: 0 });
+    expect(states()).toEqual([]);
+  });
+
+  test("is skipped while the previous run continues on any daemon", async () => {
+    const { promise, resolve: finish } = Promise.withResolvers<SlotEnd>();
+    const running = slots.run(jobOf(), startMs, { work: () => promise, onBlocked: () => undefined });
+    await vi.waitFor(() => expect(states()).toEqual(["taken"]));
+    const other = open("b");
+
+    vi.advanceTimersByTime(1_000);
+    expect(await run(startMs + 1_000, { by: other })).toEqual({ calls: 0, blocked: 1 });
+    finish({ state: "ran", result: {} });
+    await running;
+    vi.advanceTimersByTime(1_000);
+
+    expect(await run(startMs + 2_000, { by: other })).toEqual({ calls: 1, blocked: 0 });
+    expect(states()).toEqual(["ran", "skipped", "ran"]);
+    await other.close();
+  });
+
+  test("keeps its end until the primary responds", async () => {
+    const work = async (): Promise<SlotEnd> => {
+      leases.isAway = true;
+      return { state: "ran", result: { status: 500 } };
+    };
+    await slots.run(jobOf(), startMs, { work, onBlocked: () => undefined });
+    expect(states()).toEqual(["taken"]);
+    leases.isAway = false;
+
+    await slots.settle();
+
+    expect([...leases.rows.values()]).toMatchObject([{ state: "ran", result: '{"status":500}' }]);
+  });
+
+  test("waits 150 ms per live daemon that precedes this one, and then only looks", async () => {
+    leases.live.splice(0, 1, ...Array.from({ length: 30 }, (_, index) => `daemon ${index}`), "a");
+    await slots.settle();
+
+    for (let slot = 0; slot < 40; slot += 1) await run(startMs + slot);
+
+    expect(new Set(pauses).size).toBeGreaterThan(5);
+    expect(Math.max(...pauses)).toBe(1_500);
+    expect(pauses.every((ms) => ms % 150 === 0)).toBe(true);
+  });
+});
+
+describe("missed slots", () => {
+  test("are recorded as skipped once, 10 s after their time", async () => {
+    slots.start();
+    await slots.settle();
+    slots.watch(jobOf());
+    vi.setSystemTime(startMs + 3_000);
+    await run(startMs + 2_000);
+
+    vi.setSystemTime(startMs + 13_000);
+    await slots.settle();
+    await slots.settle();
+
+    expect(states()).toEqual(["skipped", "ran", "skipped"]);
+  });
+
+  test("are recorded since the newest lease after a restart, and not for another schedule", async () => {
+    await run(startMs);
+    vi.setSystemTime(startMs + 20_000);
+    const restarted = open("a");
+    restarted.watch(jobOf());
+    const unrelated = open("b");
+    unrelated.watch(jobOf("*/2 * * * * *"));
+
+    await unrelated.settle();
+    expect(states()).toEqual(["ran"]);
+    await restarted.settle();
+
+    expect(states()).toEqual(["ran", ...Array.from({ length: 10 }, () => "skipped")]);
+    await Promise.all([restarted.close(), unrelated.close()]);
+  });
+
+  test("need no request for a job whose next time is later", async () => {
+    slots.start();
+    await slots.settle();
+    slots.watch(jobOf("0 0 1 1 *"));
+    const before = leases.requests;
+
+    await slots.settle();
+
+    expect(leases.requests).toBe(before + 1);
+  });
+});
