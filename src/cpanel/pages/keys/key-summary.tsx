@@ -6,12 +6,12 @@ import { endOf, namespacesOf, type KeyFormState } from "./key-form-state.js";
 export function KeySummary({ draft }: { draft: KeyFormState }) {
   const namespaces = namespacesOf(draft);
   const end = endOf(draft, Date.now() / 1000);
-  const rights = draft.role === "custom" ? `have ${draft.permissions.join(", ") || "no permission yet"}` : `act as ${draft.role}`;
+  const rights = draft.role === "custom" ? `may have ${draft.permissions.join(", ") || "no permission yet"}` : `has the role ${draft.role}`;
   const runsPlugins =
     draft.role === "custom" ? draft.permissions.includes("plugins:install") : rolePermissions[draft.role].includes("plugins:install");
   return (
     <p className="key-summary" role="status">
-      {draft.name.trim() || "The key"} may {rights} in{" "}
+      {draft.name.trim() || "The key"} {rights} in{" "}
       {namespaces.includes("*") ? "all namespaces" : namespaces.join(", ") || "no namespace yet"}
       {end === "malformed" ? "" : end === undefined ? ", without an end" : ` until ${toDay(end)}`}.{runsPlugins && ` ${pluginsRunAsDaemon}`}
     </p>
