@@ -13,14 +13,14 @@ const nameShare = 0.3;
 
 /**
  * Lists the workers with the most requests in the last minute. Shows request rate, failures, latency, memory, and a sparkline of the last
- * hour.
+ * hour. The control panel is not included, because it only shows the daemon.
  */
 export function BusiestWorkers() {
   const { columns, rows } = useSize();
   const { value: metrics } = useQuery("metrics", (client) => client.metrics.show({ query: {} }));
   const { value: sparklines = [] } = useQuery("sparklines", (client) => client.metrics.sparklines());
   const busiest = (metrics?.workers ?? [])
-    .filter(({ requests }) => requests.total > 0)
+    .filter(({ name, requests }) => name !== "cpanel" && requests.total > 0)
     .toSorted((one, other) => other.requests.perSecond - one.requests.perSecond || other.requests.total - one.requests.total)
     .slice(0, Math.max(0, rows - 1));
   const nameWidth = Math.floor(columns * nameShare);

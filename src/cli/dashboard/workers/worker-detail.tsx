@@ -49,10 +49,15 @@ export function WorkerDetail({ row, isStale }: Props) {
   const all = [...facts.slice(0, 1), ...versionsOf(row, room), ...facts.slice(1)];
   return (
     <Box flexDirection="column" height={rows} overflowY="hidden">
-      <Box height={Math.min(rows, all.length + headingRows)} flexShrink={0}>
+      <Box flexShrink={0}>
         <Detail title={title} facts={all} isStale={isStale} />
       </Box>
-      <LogTail key={`${name}@${version}`} {...{ name, version }} height={Math.max(0, rows - headingRows - all.length)} />
+      {/* A long fact wraps and takes lines from the log: the oldest go, the newest stay. */}
+      <Box flexDirection="column" justifyContent="flex-end" overflowY="hidden">
+        <Box flexShrink={0}>
+          <LogTail key={`${name}@${version}`} {...{ name, version }} height={Math.max(0, rows - headingRows - all.length)} />
+        </Box>
+      </Box>
     </Box>
   );
 }

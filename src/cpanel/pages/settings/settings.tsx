@@ -18,6 +18,8 @@ import "./settings.css";
 
 const operations = { health: { ready: health.ready }, settings: { show: settings.show } };
 const intervalMs = 60_000;
+/** Beginning of the names of checks that tell which layers isolate the workers. */
+const isolationPrefix = "isolation:";
 
 /** Page with the daemon's addresses, health checks and settings, and with the appearance of the panel. */
 export function Settings({ rest }: SectionProps) {
@@ -37,44 +39,43 @@ export function Settings({ rest }: SectionProps) {
         </div>
       )}
       <div className="settings">
-        <Facts label="This daemon">
-          <Fact name="Version">{discovery?.version ?? "…"}</Fact>
-          {shown.data && (
-            <>
-              <Fact name="Node.js">{shown.data.node}</Fact>
-              <Fact name="Started">
-                <DateAndTime atMs={shown.data.startedAt * 1000} />
-              </Fact>
-            </>
-          )}
-          <Fact name="Address">{location.host}</Fact>
-          {discovery && (
-            <>
-              <Fact name="API">
-                <code>{discovery.api}</code>
-              </Fact>
-              <Fact name="API reference">
-                <a href={place.daemonPath + discovery.docs} target="_blank" rel="noreferrer">
-                  {discovery.docs}
-                </a>
-              </Fact>
-            </>
-          )}
-        </Facts>
-        {data?.checks && (
-          <Facts label="Health checks">
-            {data.checks.map(({ name, status, message }) => (
-              <Fact key={name} name={name}>
-                <StateDot state={status === "ok" ? "ok" : "degraded"}>{status}</StateDot>
-                {message !== undefined && <p className="quiet small">{message}</p>}
-              </Fact>
-            ))}
+        <div className="settings-column">
+          <Facts label="This daemon">
+            <Fact name="Version">{discovery?.version ?? "…"}</Fact>
+            {shown.data && (
+              <>
+                <Fact name="Node.js">{shown.data.node}</Fact>
+                <Fact name="Started">
+                  <DateAndTime atMs={shown.data.startedAt * 1000} />
+                </Fact>
+              </>
+            )}
+            <Fact name="Address">{location.host}</Fact>
+            {discovery && (
+              <>
+                <Fact name="API">
+                  <code>{discovery.api}</code>
+                </Fact>
+                <Fact name="API reference">
+                  <a href={place.daemonPath + discovery.docs} target="_blank" rel="noreferrer">
+                    {discovery.docs}
+                  </a>
+                </Fact>
+              </>
+            )}
           </Facts>
+          <section className="card" aria-labelledby="settings-appearance">
+            <h2 id="settings-appearance">Appearance</h2>
+            <ThemeSwitch />
+          </section>
+        </div>
+        {data?.checks && (
+          <>
+            <CheckFacts label="Health checks" checks={data.checks.filter(({ name }) => !name.startsWith(isolationPrefix))} />
+            {/* The settings contain a table of the same layers. */}
+            {!shown.data && <CheckFacts label="Isolation" checks={data.checks.filter(({ name }) => name.startsWith(isolationPrefix))} />}
+          </>
         )}
-        <section className="card" aria-labelledby="settings-appearance">
-          <h2 id="settings-appearance">Appearance</h2>
-          <ThemeSwitch />
-        </section>
       </div>
       <div className="settings-tables">
         <ResourceDetail noun="setting" permission="settings:read" resource={shown} one={shown.data} empty={null}>
@@ -82,5 +83,25 @@ export function Settings({ rest }: SectionProps) {
         </ResourceDetail>
       </div>
     </>
+  );
+}
+
+interface CheckFactsProps {
+  readonly label: string;
+  readonly checks: readonly { readonly name: string; readonly status: string; readonly message?: string | undefined }[];
+}
+
+/** Card with the state of each check, and a message if the check has one. */
+function CheckFacts({ label, checks }: CheckFactsProps) {
+  if (checks.length === 0) return null;
+  return (
+    <Facts label={label}>
+      {checks.map(({ name, status, message }) => (
+        <Fact key={name} name={name.replace(isolationPrefix, "").replaceAll("-", " ")}>
+          <StateDot state={status === "ok" ? "ok" : "degraded"}>{status}</StateDot>
+          {message !== undefined && <p className="quiet small">{message}</p>}
+        </Fact>
+      ))}
+    </Facts>
   );
 }
