@@ -25,6 +25,7 @@ import { packageVersion } from "./package-root.js";
 import { makeDirectories } from "./packages/package-directories.js";
 import { WorkerConfigurations } from "./packages/configuration/worker-configurations.js";
 import { PackageFiles } from "./packages/files/package-files.js";
+import { directoryStore } from "./packages/directory-store.js";
 import { PackageTools } from "./packages/package-tools.js";
 import type { InstalledPlugin } from "./packages/plugin-catalog.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
@@ -110,6 +111,7 @@ export async function openServices(
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
+    store: directoryStore,
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal,

@@ -60,7 +60,7 @@ export class WorkerPackages implements PackageOwner {
       onActiveVersion: options.onActiveVersion,
       log: options.log,
     });
-    this.#removal = new WorkerRemoval({ catalog: this.#catalog, areas, locks: this.#locks, retiring: options });
+    this.#removal = new WorkerRemoval({ catalog: this.#catalog, areas, locks: this.#locks, store: options.store, retiring: options });
     this.#catalog.scan();
     this.#poll = new CatalogPoll({
       catalog: this.#catalog,
@@ -115,7 +115,8 @@ export class WorkerPackages implements PackageOwner {
   ): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
-    return await inTransaction(area, async (staged) => {
+    const upload = await this.#options.store.receive(file, format);
+    const installing = inTransaction(area, async (staged) => {
       const content = await staged.makeContentFolder();
       const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
       const { name, version } = metadata;
@@ -127,18 +128,21 @@ export class WorkerPackages implements PackageOwner {
       if (isNewOnly) refuseInstalled(this.#catalog, name, version);
       if (check) await this.#options.check?.({ name, version, folder: from, generation: "", manifest }, check);
       if (installation) await writeInstallation(staged, from, installation);
+      await upload.send(from);
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
       const retiring = await this.#options.tools.paths.run(`/${name}`, () => {
         this.#refuseTakenPath(name);
         return area.exclusively(() => {
           if (isNewOnly) refuseInstalled(this.#catalog, name, version);
           const disabled = disablesLatest ? enabledLatest(this.#catalog, { name, version, directory: area.directory }) : undefined;
-          return this.#place(area, staged, { ...installed, from, manifest, disabled });
+          const publish = () => upload.publish({ metadata, installation, disables: disabled });
+          return this.#place(area, staged, { ...installed, from, manifest, disabled, publish });
         });
       });
       await discardAfter(retiring, staged);
       return installed;
     });
+    return await installing.finally(() => upload.discard());
   }
 
   /** Enables or disables a worker version by a change of `enabled` in its manifest. */
@@ -159,6 +163,7 @@ export class WorkerPackages implements PackageOwner {
         if (isDoneAlready(current)) return true;
         if (enabled) this.#options.secrets?.assertPresent(name, current.manifest, { countsStaged: false });
         const { filePath, text } = toggledManifest(current.folder, enabled);
+        await this.#options.store.setEnabled(current, enabled);
         const change = workerChange(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
         await staged.writeFile(filePath, text, change, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
@@ -238,7 +243,7 @@ export class WorkerPackages implements PackageOwner {
   async #place(
     area: StagingArea,
     staged: Transaction,
-    { name, version, installedAt: target, from, manifest, disabled }: StagedVersion,
+    { name, version, installedAt: target, from, manifest, disabled, publish }: StagedVersion,
   ): Promise<Promise<void>[]> {
     if (this.#catalog.versions(name)?.get(version)?.source === "built-in") {
       throw new ApiError(
@@ -257,6 +262,7 @@ export class WorkerPackages implements PackageOwner {
     try {
       const toggled = disabled && toggledManifest(disabled.folder, false);
       const alsoWritten = toggled && { file: toggled.filePath, text: toggled.text };
+      await publish();
       await staged.place({ from, target, nest, alsoWritten }, told, (movedTo) => {
         retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
       });
