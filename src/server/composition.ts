@@ -19,13 +19,12 @@ import type { WorkerManifest } from "../shared/worker-manifest.js";
 import { namespaceOf } from "../shared/namespace.js";
 import type { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
-import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory } from "./open-stores.js";
+import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory, openPackageStore } from "./open-stores.js";
 import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
 import { makeDirectories } from "./packages/package-directories.js";
 import { WorkerConfigurations } from "./packages/configuration/worker-configurations.js";
 import { PackageFiles } from "./packages/files/package-files.js";
-import { directoryStore } from "./packages/directory-store.js";
 import { PackageTools } from "./packages/package-tools.js";
 import type { InstalledPlugin } from "./packages/plugin-catalog.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
@@ -107,11 +106,12 @@ export async function openServices(
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
   const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
+  const packageStore = await openPackageStore(config, store.records, log);
   const packages: WorkerPackages = await WorkerPackages.open({
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
-    store: directoryStore,
+    store: packageStore,
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal,
@@ -143,6 +143,7 @@ export async function openServices(
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
     isInstalled: (name, version) => packages.isInstalled(name, version),
+    ...(packageStore.index && { ensure: (version) => packages.ensure(version) }),
     limits,
     ...slotDirectories(besidePackages, path.join(stateDirectory, "slots")),
     ownUsers: config.workerUids && {

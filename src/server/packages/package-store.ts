@@ -1,12 +1,25 @@
+import type { Deployment } from "../../shared/deployment.js";
 import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { ArchiveFormat } from "./archive/unpack.js";
 
-/** One version of a worker in a package store. */
+/** One version of a worker. */
 export interface PackageRef {
   readonly name: string;
   readonly version: string;
+}
+
+/** A version in the index of a store. The daemon lists and resolves it before it has the files. */
+export interface StoredVersion extends PackageRef {
+  /** SHA-256 of the archive, such as `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  readonly format: ArchiveFormat;
+  readonly enabled: boolean;
+  /** Fields of the manifest and of package.json that the daemon uses. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly deployment?: Deployment | undefined;
+  readonly installation?: Installation | undefined;
 }
 
 /** An uploaded version that passed all checks. */
@@ -19,12 +32,19 @@ export interface Publication {
 
 /** An uploaded archive between its arrival and its installation. */
 export interface PackageUpload {
-  /** Stores the archive and marks `folder`, which contains its unpacked files. Other daemons do not see the version yet. */
-  send(folder: string): Promise<void>;
+  /** Stores the archive and returns its digest. Other daemons do not see the version yet. The directory store returns undefined. */
+  send(): Promise<string | undefined>;
   /** Makes the version visible for all daemons of the store. Call it directly before the folder is installed. */
   publish(publication: Publication): Promise<void>;
   /** Deletes the daemon's own copy of the archive. Never throws. */
   discard(): Promise<void>;
+}
+
+/** A change of one version in the index. */
+export interface StoredChange extends PackageRef {
+  /** True if another daemon made the change. */
+  readonly isElsewhere: boolean;
+  readonly type: "worker.installed" | "worker.enabled" | "worker.disabled" | "worker.version-deleted";
 }
 
 /**
@@ -36,4 +56,18 @@ export interface PackageStore {
   receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload>;
   setEnabled(version: PackageRef, enabled: boolean): Promise<void>;
   remove(versions: readonly PackageRef[]): Promise<void>;
+  /** The index of a store outside the directories. Undefined if the folders are the only record of the versions. */
+  readonly index: PackageIndex | undefined;
+  /** Ends all calls to the store. */
+  close(): Promise<void>;
+}
+
+/** The versions that several daemons share, in memory. */
+export interface PackageIndex {
+  names(): Iterable<string>;
+  versionsOf(name: string): readonly StoredVersion[];
+  /** Writes the verified archive of a version to the new file `into`. Throws PACKAGE_UNAVAILABLE. */
+  fetch(version: StoredVersion, into: string): Promise<{ sizeBytes: number }>;
+  /** Calls `listener` after changes of this and of other daemons. */
+  follow(listener: (changes: readonly StoredChange[]) => void): void;
 }

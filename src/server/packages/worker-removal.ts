@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { ApiError } from "../../shared/api-error.js";
 import type { KeyedLock } from "../platform/keyed-lock.js";
 import type { PeerChange } from "./transactions/change-log.js";
@@ -95,8 +96,8 @@ export class WorkerRemoval {
         let retiring: Promise<void>[] = [];
         await area.exclusively(async () => {
           const versions = findHere();
-          const targets = [...new Set(versions.map(choose))];
-          if (targets.length === 0) return;
+          if (versions.length === 0) return;
+          const targets = [...new Set(versions.map(choose))].filter((folder) => existsSync(folder));
           await this.#options.store.remove(versions);
           isAnything = true;
           const told = workerChange(change.type, change.subject, versions);
