@@ -106,12 +106,11 @@ export async function openServices(
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
   const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
-  const packageStore = await openPackageStore(config, store.records, log);
   const packages: WorkerPackages = await WorkerPackages.open({
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
-    store: packageStore,
+    store: await openPackageStore(config, store.records, log),
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal,
@@ -143,7 +142,7 @@ export async function openServices(
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
     isInstalled: (name, version) => packages.isInstalled(name, version),
-    ...(packageStore.index && { ensure: (version) => packages.ensure(version) }),
+    ensure: (version) => packages.ensure(version),
     limits,
     ...slotDirectories(besidePackages, path.join(stateDirectory, "slots")),
     ownUsers: config.workerUids && {

@@ -6,7 +6,15 @@ import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn } from "../../shared/deployment.js";
 import type { Log } from "../log/log.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
-import type { PackageIndex, PackageRef, PackageStore, PackageUpload, Publication, StoredChange } from "../packages/package-store.js";
+import {
+  versionExists,
+  type PackageIndex,
+  type PackageRef,
+  type PackageStore,
+  type PackageUpload,
+  type Publication,
+  type StoredChange,
+} from "../packages/package-store.js";
 import type { BlobStore } from "../registry/blob-store.js";
 import { RegistryError } from "../registry/registry-error.js";
 import type { Digest } from "../registry/verified-download.js";
@@ -121,7 +129,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 
   async #publish(
-    { metadata, installation, disables }: Publication,
+    { metadata, installation, isNewOnly, disables }: Publication,
     archive: Pick<VersionRow, "digest" | "sizeBytes" | "format">,
   ): Promise<void> {
     const { name, version, enabled, fields, declared } = metadata;
@@ -135,6 +143,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       installation,
     });
     await this.#transact(() => {
+      if (isNewOnly && this.#find({ name, version })) throw versionExists(name, version);
       const disabled = disables && this.#find(disables);
       return [
         this.#changeOf({ name, version }, value),

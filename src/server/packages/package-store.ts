@@ -1,3 +1,4 @@
+import { ApiError } from "../../shared/api-error.js";
 import type { Deployment } from "../../shared/deployment.js";
 import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
@@ -26,6 +27,8 @@ export interface StoredVersion extends PackageRef {
 export interface Publication {
   readonly metadata: PackageMetadata;
   readonly installation: Installation | undefined;
+  /** If true, the store rejects the change with VERSION_EXISTS if it has this version, for example from another daemon. */
+  readonly isNewOnly: boolean;
   /** Another version of the same worker that this change disables. */
   readonly disables: PackageRef | undefined;
 }
@@ -38,6 +41,14 @@ export interface PackageUpload {
   publish(publication: Publication): Promise<void>;
   /** Deletes the daemon's own copy of the archive. Never throws. */
   discard(): Promise<void>;
+}
+
+/** Returns the error for an upload with `newOnly` of a version that is installed. */
+export function versionExists(name: string, version: string): ApiError {
+  return new ApiError(
+    "VERSION_EXISTS",
+    `${name} ${version} is already installed. The upload was sent with newOnly=true, which does not replace a version.`,
+  );
 }
 
 /** A change of one version in the index. */

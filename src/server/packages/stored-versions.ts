@@ -128,7 +128,24 @@ export class StoredVersions {
       });
     }
     for (const folder of catalog.refresh(area.directory, this.#workerFolder(name))) void retireFolder(retiring, folder, undefined);
+    for (const stored of index.versionsOf(name)) await this.#writeEnabled(stored);
     return isDone;
+  }
+
+  /** Writes `enabled` of the index to the manifest on the disk, where people and tools read it. The daemon itself reads the index. */
+  async #writeEnabled({ name, version, enabled }: StoredVersion): Promise<void> {
+    const { area, catalog } = this.#options;
+    const workerFolder = this.#workerFolder(name);
+    const folder = path.join(workerFolder, version);
+    const onDisk = catalog.enabledOnDisk(workerFolder, folder);
+    if (onDisk === undefined || onDisk === enabled || digestOfFolder(folder) === undefined) return;
+    const { filePath, text } = toggledManifest(folder, enabled);
+    const type = enabled ? "worker.enabled" : "worker.disabled";
+    const change = workerChange(type, { name, version }, [{ directory: area.directory, workerFolder }]);
+    await inTransaction(area, async (staged) => {
+      await area.exclusively(() => staged.writeFile(filePath, text, change, () => void catalog.refresh(area.directory, workerFolder)));
+      await staged.discard();
+    });
   }
 
   /** Removes the folders of versions that are no longer in the index. */

@@ -89,6 +89,11 @@ export class WorkerCatalog {
     return this.#workers.get(name)?.versions;
   }
 
+  /** Returns `enabled` in the manifest of a version folder. The index of the package store can have another value. */
+  enabledOnDisk(workerFolder: string, folder: string): boolean | undefined {
+    return this.#folders.get(workerFolder)?.read.versions.find((version) => version.folder === folder)?.enabled;
+  }
+
   names(): string[] {
     return [...this.#workers.keys()];
   }

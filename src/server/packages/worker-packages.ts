@@ -164,7 +164,7 @@ export class WorkerPackages implements PackageOwner {
         return area.exclusively(() => {
           if (isNewOnly) refuseInstalled(this.#catalog, name, version);
           const disabled = disablesLatest ? enabledLatest(this.#catalog, { name, version, directory: area.directory }) : undefined;
-          const publish = () => upload.publish({ metadata, installation, disables: disabled });
+          const publish = () => upload.publish({ metadata, installation, isNewOnly, disables: disabled });
           return this.#place(area, staged, { ...installed, from, manifest, disabled, publish });
         });
       });
@@ -287,6 +287,7 @@ export class WorkerPackages implements PackageOwner {
       );
     }
     const workerFolder = path.dirname(target);
+    const isReplaced = (folder: string) => folder === target;
     const bare = this.#catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
@@ -299,7 +300,6 @@ export class WorkerPackages implements PackageOwner {
       const alsoWritten = toggled && { file: toggled.filePath, text: toggled.text };
       await publish();
       await staged.place({ from, target, nest, alsoWritten }, told, (movedTo) => {
-        const isReplaced = (folder: string) => folder === target;
         retiring = this.#catalog.refresh(area.directory, workerFolder, isReplaced).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {

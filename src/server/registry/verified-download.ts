@@ -6,10 +6,6 @@ import { RegistryError } from "./registry-error.js";
 /** A SHA-256 digest, such as `sha256:` and 64 hexadecimal digits. */
 export type Digest = `sha256:${string}`;
 
-export function isDigest(text: string): text is Digest {
-  return /^sha256:[0-9a-f]{64}$/.test(text);
-}
-
 export interface ExpectedBlob {
   readonly digest: Digest;
   readonly sizeBytes: number;

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -68,29 +68,31 @@ test("another daemon downloads an uploaded worker at its first request", async (
   await upload(c, "shop", "2.0.0", "of c");
   await eventually(a, "shop").toBe("of c");
 
-  await a.client.workers.disable({ params: { name: "shop", version: "2.0.0" } });
+  await a.client.workers.disable({ params: { scope: "_", name: "shop", version: "2.0.0" } });
   await eventually(c, "shop").toBe("replaced");
-  await c.client.workers.enable({ params: { name: "shop", version: "2.0.0" } });
+  const manifest = path.join(workersOf("c"), "shop", "2.0.0", "manifest.yaml");
+  await expect.poll(() => readFile(manifest, "utf8"), { timeout: soonMs }).toContain("enabled: false");
+  await c.client.workers.enable({ params: { scope: "_", name: "shop", version: "2.0.0" } });
   await eventually(a, "shop").toBe("of c");
 
-  await a.client.workers.removeVersion({ params: { name: "shop", version: "2.0.0" } });
+  await a.client.workers.removeVersion({ params: { scope: "_", name: "shop", version: "2.0.0" } });
   await eventually(c, "shop").toBe("replaced");
   expect(await readdir(path.join(workersOf("c"), "shop"))).toEqual(["1.0.0"]);
-  await c.client.workers.remove({ params: { name: "shop" } });
+  await c.client.workers.remove({ params: { scope: "_", name: "shop" } });
   await eventually(a, "shop").toBe(404);
   await expect.poll(() => existsSync(path.join(workersOf("a"), "shop")), { timeout: soonMs }).toBe(false);
   await Promise.all([a.stop(), c.stop()]);
 });
 
 test("downloaded workers are served while the registry is away, also after a restart", async () => {
-  const a = await start("a");
-  let c = await start("c");
+  const a = await start("d");
+  let c = await start("e");
   await upload(a, "kept", "1.0.0", "kept");
   await upload(a, "never-used", "1.0.0", "never used");
   await eventually(c, "kept").toBe("kept");
   await registry.kill();
   await c.stop();
-  c = await start("c");
+  c = await start("e");
   expect(await read(c, "kept")).toBe("kept");
   expect(await read(c, "never-used")).toBe(503);
   const began = performance.now();
@@ -105,21 +107,59 @@ test("downloaded workers are served while the registry is away, also after a res
 });
 
 test("changes that others made while a daemon was stopped are applied at its start", async () => {
-  const a = await start("a");
-  let c = await start("c");
+  const a = await start("f");
+  let c = await start("g");
   for (const name of ["one", "two", "three"]) await upload(a, name, "1.0.0", name);
   for (const name of ["one", "two", "three"]) await eventually(c, name).toBe(name);
   await c.stop();
   await upload(a, "one", "1.0.0", "one replaced");
-  await a.client.workers.remove({ params: { name: "two" } });
-  await a.client.workers.disable({ params: { name: "three", version: "1.0.0" } });
-  c = await start("c");
+  await a.client.workers.remove({ params: { scope: "_", name: "two" } });
+  await a.client.workers.disable({ params: { scope: "_", name: "three", version: "1.0.0" } });
+  c = await start("g");
   await eventually(c, "one").toBe("one replaced");
   await eventually(c, "two").toBe(404);
   await eventually(c, "three").toBe(404);
   await c.stop();
-  await rm(workersOf("c"), { recursive: true });
-  c = await start("c");
+  await rm(workersOf("g"), { recursive: true });
+  c = await start("g");
   await eventually(c, "one").toBe("one replaced");
+  await Promise.all([a.stop(), c.stop()]);
+});
+
+test("a frozen registry and an absent primary reject changes, and workers are served", async () => {
+  let [a, c] = [await start("h"), await start("i")];
+  await upload(a, "steady", "1.0.0", "steady");
+  await eventually(c, "steady").toBe("steady");
+  await registry.freeze();
+  let began = performance.now();
+  await expect(upload(c, "steady", "2.0.0", "late")).rejects.toMatchObject({ code: "PACKAGE_STORE_UNAVAILABLE", status: 503 });
+  expect(performance.now() - began).toBeLessThan(5000);
+  expect(await read(c, "steady")).toBe("steady");
+  registry.thaw();
+  await sqld.kill();
+  began = performance.now();
+  await expect(upload(c, "steady", "2.0.0", "late")).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE", status: 503 });
+  const version = { scope: "_", name: "steady", version: "1.0.0" };
+  await expect(a.client.workers.disable({ params: version })).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
+  await expect(a.client.workers.removeVersion({ params: version })).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
+  expect(performance.now() - began).toBeLessThan(10_000);
+  await Promise.all([a.stop(), c.stop()]);
+  [a, c] = [await start("h"), await start("i")];
+  expect([await read(a, "steady"), await read(c, "steady")]).toEqual(["steady", "steady"]);
+  await sqld.restart();
+  await expect.poll(() => upload(c, "steady", "2.0.0", "back").then(() => "done"), { timeout: soonMs }).toBe("done");
+  await eventually(a, "steady").toBe("back");
+  expect((await versionsOf(a, "steady"))?.versions).toEqual(["2.0.0", "1.0.0"]);
+  await Promise.all([a.stop(), c.stop()]);
+});
+
+test("two daemons that upload one version at the same time end with the same content", async () => {
+  const [a, c] = [await start("j"), await start("k")];
+  for (let round = 0; round < 5; round += 1) {
+    const uploads = await Promise.allSettled([upload(a, "race", "1.0.0", `a ${round}`), upload(c, "race", "1.0.0", `c ${round}`)]);
+    expect(uploads.filter(({ status }) => status === "fulfilled").length).toBeGreaterThanOrEqual(1);
+    await expect.poll(async () => (await read(a, "race")) === (await read(c, "race")), { timeout: soonMs }).toBe(true);
+    expect(await read(a, "race")).toMatch(new RegExp(`^[ac] ${round}$`));
+  }
   await Promise.all([a.stop(), c.stop()]);
 });
