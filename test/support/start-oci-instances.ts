@@ -10,7 +10,7 @@ import { startSqld, type Sqld } from "./start-sqld.js";
 /** Longest time in ms until another daemon serves a change, with the interval of 100 ms below and time for a slow machine. */
 export const soonMs = 20_000;
 /** Time limit in ms of a test that starts several daemons. */
-export const clusterTestMs = 120_000;
+export const clusterTestMs = 240_000;
 
 /** Daemons with directories of their own, which share a registry and a primary. */
 export interface OciInstances {
