@@ -15,7 +15,7 @@ import type { WorkerCatalog } from "./worker-catalog.js";
 import { workerChange } from "./worker-changes.js";
 import { writeInstallation, type InstalledVersion } from "./worker-version.js";
 
-/** Pauses in ms before the next attempts to replace a version whose archive could not be downloaded. */
+/** Pauses in ms before the next attempts to apply the index. The last pause repeats. */
 const pausesMs = [1_000, 2_000, 5_000, 10_000, 30_000];
 
 interface StoredVersionsOptions {
@@ -39,6 +39,8 @@ export class StoredVersions {
   readonly #options: StoredVersionsOptions;
   readonly #downloads = new Map<string, Promise<void>>();
   readonly #following = new Map<string, Promise<void>>();
+  /** Workers for which `#applyLater` runs. */
+  readonly #delayed = new Set<string>();
   readonly #closing = new AbortController();
 
   constructor(options: StoredVersionsOptions) {
@@ -90,7 +92,7 @@ export class StoredVersions {
     const before = this.#following.get(name) ?? Promise.resolve();
     const following: Promise<void> = before
       .then(() => this.#apply(name, changes))
-      .catch((error: unknown) => this.#options.log.error({ err: error, name }, "changes of another daemon could not be applied"))
+      .catch((error: unknown) => this.#options.log.error({ err: error, name }, "changes of another daemon could not be reported"))
       .finally(() => {
         if (this.#following.get(name) === following) this.#following.delete(name);
       });
@@ -98,19 +100,33 @@ export class StoredVersions {
   }
 
   async #apply(name: string, changes: readonly StoredChange[]): Promise<void> {
-    const { locks, tools, onElsewhere } = this.#options;
     if (this.#closing.signal.aborted) return;
-    const isDone = await locks.run(name, () => tools.paths.run(`/${name}`, () => this.#applyOnce(name)));
-    for (const change of changes) if (change.isElsewhere) onElsewhere(change);
+    const isDone = await this.#applyLocked(name);
+    for (const change of changes) if (change.isElsewhere) this.#options.onElsewhere(change);
     if (!isDone) void this.#applyLater(name);
   }
 
+  /** Applies the index after a pause, until it succeeds or the daemon stops. */
   async #applyLater(name: string): Promise<void> {
-    for (const pauseMs of pausesMs) {
+    if (this.#delayed.has(name)) return;
+    this.#delayed.add(name);
+    for (let attempt = 0, isDone = false; !isDone; attempt += 1) {
+      const pauseMs = pausesMs[Math.min(attempt, pausesMs.length - 1)];
       await delay(pauseMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined);
-      if (this.#closing.signal.aborted) return;
-      const isDone = await this.#options.locks.run(name, () => this.#options.tools.paths.run(`/${name}`, () => this.#applyOnce(name)));
-      if (isDone) return;
+      if (this.#closing.signal.aborted) break;
+      isDone = await this.#applyLocked(name);
+    }
+    this.#delayed.delete(name);
+  }
+
+  /** Applies the index while no other change of the worker runs. Returns false after an error. Never throws. */
+  async #applyLocked(name: string): Promise<boolean> {
+    const { locks, tools, log } = this.#options;
+    try {
+      return await locks.run(name, () => tools.paths.run(`/${name}`, () => this.#applyOnce(name)));
+    } catch (error) {
+      log.error({ err: error, name }, "versions of the index could not be applied to the worker directory; the daemon tries again");
+      return false;
     }
   }
 

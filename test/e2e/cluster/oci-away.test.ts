@@ -76,3 +76,23 @@ test(
   },
   clusterTestMs,
 );
+
+test(
+  "a replaced version is served with its previous files while the registry is away",
+  async () => {
+    const a = await instances.start("l");
+    let c = await instances.start("m");
+    await uploadText(a, "held", "1.0.0", "previous");
+    await expectSoon(c, "held", "previous");
+    await c.stop();
+    await uploadText(a, "held", "1.0.0", "new");
+    await instances.registry.kill();
+    c = await instances.start("m");
+    await expect.poll(() => c.output(), { timeout: soonMs }).toContain("a new archive could not be downloaded");
+    expect(await readText(c, "held")).toBe("previous");
+    await instances.registry.restart();
+    await expectSoon(c, "held", "new");
+    await Promise.all([a.stop(), c.stop()]);
+  },
+  clusterTestMs,
+);
