@@ -67,6 +67,8 @@ interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {
   readonly leases: LeaseStore;
   readonly logs: WorkerLogs;
   readonly log: Log;
+}
+
 /** Opens the package store: the worker directories or, if a registry is configured, the registry and the records of versions. */
 export async function openPackageStore({ packageSource }: Config, records: RecordStore, log: Log): Promise<PackageStore> {
   if (!packageSource) return directoryStore;
