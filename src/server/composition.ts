@@ -19,7 +19,7 @@ import type { WorkerManifest } from "../shared/worker-manifest.js";
 import { namespaceOf } from "../shared/namespace.js";
 import type { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
-import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory } from "./open-stores.js";
+import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory, openPackageStore } from "./open-stores.js";
 import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
 import { makeDirectories } from "./packages/package-directories.js";
@@ -110,6 +110,7 @@ export async function openServices(
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
+    store: await openPackageStore(config, store.records, log),
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal,
@@ -141,6 +142,7 @@ export async function openServices(
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
     isInstalled: (name, version) => packages.isInstalled(name, version),
+    ensure: (version) => packages.ensure(version),
     limits,
     ...slotDirectories(besidePackages, path.join(stateDirectory, "slots")),
     ownUsers: config.workerUids && {

@@ -9,6 +9,12 @@ import { DiskSpace } from "./health/disk-space.js";
 import { daemonDigest } from "./isolate-directories.js";
 import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
+import { OciPackageStore } from "./package-store/oci-package-store.js";
+import { directoryStore } from "./packages/directory-store.js";
+import type { PackageStore } from "./packages/package-store.js";
+import { OciBlobStore } from "./registry/oci-blob-store.js";
+import { RegistryClient } from "./registry/registry-client.js";
+import type { RecordStore } from "./storage/record-store.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";
 import type { LeaseStore } from "./storage/lease-store.js";
 import type { WorkerEngine } from "./workers/engine/worker-engine.js";
@@ -61,6 +67,13 @@ interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {
   readonly leases: LeaseStore;
   readonly logs: WorkerLogs;
   readonly log: Log;
+}
+
+/** Opens the package store: the worker directories or, if a registry is configured, the registry and the records of versions. */
+export async function openPackageStore({ packageSource }: Config, records: RecordStore, log: Log): Promise<PackageStore> {
+  if (!packageSource) return directoryStore;
+  const client = await RegistryClient.at(packageSource);
+  return new OciPackageStore({ records, blobs: new OciBlobStore(client), log });
 }
 
 /** Creates the files that keep the entries of worker logs. */

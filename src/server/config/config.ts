@@ -14,6 +14,7 @@ import type { PanelHost } from "../web/panel-host.js";
 import { compiledFile } from "../package-root.js";
 import { ownRootKeyFile, readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key.js";
 import { readInstanceName, readPrimary, type PrimarySource } from "./primary-source.js";
+import { readPackageSource, type PackageSource } from "./package-source.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./service-environment.js";
 import { secretsKeySource, type SecretsKeySource } from "./secrets-key.js";
 import { networkTargetForms, parseNetworkTarget } from "../../shared/network-target.js";
@@ -63,6 +64,8 @@ export interface Config {
   readonly primary: PrimarySource | undefined;
   /** Name of this daemon among the daemons with the same primary. */
   readonly instanceName: string;
+  /** OCI registry that contains the packages of several daemons. If undefined, the worker directories are the only place of packages. */
+  readonly packageSource: PackageSource | undefined;
   /** The file with the keys that the daemon uses to encrypt the secrets of workers. */
   readonly secretsKey: SecretsKeySource;
   /** True if the daemon loads the code of every upload and rejects an upload whose code fails to load. */
@@ -157,6 +160,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     ...readDirectories(environment, process.cwd),
     primary: readPrimary(environment, value),
     instanceName: readInstanceName(value("RUNTIME_INSTANCE_NAME")),
+    packageSource: readPackageSource(environment, value),
     secretsKey: secretsKeySource(environment, {
       cwd: process.cwd,
       stateDirectory: readDirectories(environment, process.cwd).stateDirectory,

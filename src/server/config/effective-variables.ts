@@ -8,9 +8,10 @@ const credentials: ReadonlyMap<string, string> = new Map([
   ["RUNTIME_ROOT_KEY", "root-key"],
   ["RUNTIME_AUTH_DB_SYNC_TOKEN", "auth-db-sync-token"],
   ["RUNTIME_SECRETS_KEY_FILE", "secrets-key"],
+  ["RUNTIME_PACKAGE_STORE_CREDENTIAL", "package-store"],
 ]);
 /** Variables whose values are secrets. No operation returns the value of such a variable. */
-const secretNames: ReadonlySet<string> = new Set(["RUNTIME_ROOT_KEY", "RUNTIME_AUTH_DB_SYNC_TOKEN"]);
+const secretNames: ReadonlySet<string> = new Set(["RUNTIME_ROOT_KEY", "RUNTIME_AUTH_DB_SYNC_TOKEN", "RUNTIME_PACKAGE_STORE_CREDENTIAL"]);
 
 /** Returns every variable with its value in effect and the origin of that value. Secrets have no value. */
 export function describeVariables(environment: Environment): SettingsVariable[] {

@@ -4,6 +4,8 @@ import type { Log } from "../log/log.js";
 import type { Look } from "./catalog-poll.js";
 import { newestFirst, VersionChoice, type InstalledVersion } from "./worker-version.js";
 import type { CatalogCache } from "./catalog-cache.js";
+import type { StoredVersion } from "./package-store.js";
+import { withStoredVersions } from "./stored-folders.js";
 import type { PackageDirectory } from "./package-directories.js";
 import {
   fingerprint,
@@ -47,6 +49,7 @@ export class WorkerCatalog {
   readonly #known: CatalogCache;
   readonly #log: Log;
   readonly #onActiveVersion: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
+  readonly #stored: ConstructorParameters<typeof WorkerCatalog>[0]["stored"];
   readonly #listings = new Map<string, Listing>();
   readonly #folders = new Map<string, { readonly read: WorkerFolder; readonly versions: readonly CatalogedVersion[] }>();
   readonly #workers = new Map<string, CatalogedWorker>();
@@ -61,8 +64,11 @@ export class WorkerCatalog {
     known: CatalogCache;
     /** Called when the active version of a worker has possibly changed. `version` is undefined if the worker has no active version. */
     onActiveVersion?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
+    /** The versions of the package store by worker name, and the directory in which the daemon installs them. */
+    stored?: { readonly directory: string; readonly versionsOf: (name: string) => readonly StoredVersion[] } | undefined;
     log: Log;
   }) {
+    this.#stored = options.stored;
     this.#directories = options.directories;
     this.#reservedNames = options.reservedNames;
     this.#known = options.known;
@@ -81,6 +87,15 @@ export class WorkerCatalog {
    */
   versions(name: string): ReadonlyMap<string, CatalogedVersion> | undefined {
     return this.#workers.get(name)?.versions;
+  }
+
+  /** Returns `enabled` in the manifest of a version folder. The index of the package store can have another value. */
+  enabledOnDisk(workerFolder: string, folder: string): boolean | undefined {
+    return this.#folders.get(workerFolder)?.read.versions.find((version) => version.folder === folder)?.enabled;
+  }
+
+  names(): string[] {
+    return [...this.#workers.keys()];
   }
 
   /** Returns all folders with a version of the worker. Includes folders without precedence. */
@@ -128,7 +143,8 @@ export class WorkerCatalog {
     const known = this.#folders.get(workerFolder)?.read ?? this.#known.recall(workerFolder);
     const read = readWorkerFolder(directory, workerFolder, known);
     this.#known.note(read);
-    const after = read.versions.map((found) => this.#catalog(read, found, isChanged(found.folder) ? [] : before));
+    const found = this.#stored?.directory === directory ? this.#withStored(read) : read.versions;
+    const after = found.map((version) => this.#catalog(read, version, isChanged(version.folder) ? [] : before));
     this.#folders.set(workerFolder, { read, versions: after });
     const names = new Set([...before, ...after].map(({ name }) => name));
     for (const name of names) this.#index(name, workerFolder, after);
@@ -173,7 +189,12 @@ export class WorkerCatalog {
       if (!read || !hasChanged(read.watched)) return [];
       return isSure ? this.refresh(read.directory, folder) : undefined;
     };
-    return { path: folder, take, watchable: () => watchableFolders(this.#folders.get(folder)?.read) };
+    const watchable = () => {
+      const read = this.#folders.get(folder)?.read;
+      // The kernel cannot watch a missing folder. A check of its parent folder detects its creation.
+      return read?.watched[0]?.[1] === "" ? [] : watchableFolders(read);
+    };
+    return { path: folder, take, watchable };
   }
 
   #lookAtListing(directory: string, container: string): Look {
@@ -193,9 +214,14 @@ export class WorkerCatalog {
     for (const folder of new Set([...before, ...folders])) {
       if (container === directory && path.basename(folder).startsWith("@")) retired.push(...this.#list(directory, folder));
       else if (!before.has(folder) || !folders.has(folder)) retired.push(...this.refresh(directory, folder));
-      if (!folders.has(folder)) this.#forget(folder);
+      if (!folders.has(folder) && this.versionsIn(folder).length === 0) this.#forget(folder);
     }
     return retired;
+  }
+
+  #withStored({ directory, folder, versions }: WorkerFolder): readonly FoundVersion[] {
+    const name = path.relative(directory, folder).split(path.sep).join("/");
+    return withStoredVersions(folder, versions, this.#stored?.versionsOf(name) ?? []);
   }
 
   #forget(folder: string): void {

@@ -4,6 +4,7 @@ import type { PeerChange } from "./transactions/change-log.js";
 import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
 import { newPath } from "./transactions/install-areas.js";
 import { ApiError } from "../../shared/api-error.js";
+import { versionExists } from "./package-store.js";
 import { latestVersion } from "../../shared/package-name.js";
 
 /** Returns the report of a change of worker versions for other daemons. */
@@ -17,11 +18,7 @@ export function workerChange(
 
 /** Throws VERSION_EXISTS if this version of the worker is installed. */
 export function refuseInstalled(catalog: WorkerCatalog, name: string, version: string): void {
-  if (catalog.versions(name)?.has(version) !== true) return;
-  throw new ApiError(
-    "VERSION_EXISTS",
-    `${name} ${version} is already installed. The upload was sent with newOnly=true, which does not replace a version.`,
-  );
+  if (catalog.versions(name)?.has(version) === true) throw versionExists(name, version);
 }
 
 /**

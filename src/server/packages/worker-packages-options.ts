@@ -2,6 +2,7 @@ import type { Installation } from "../../shared/installation.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { CatalogedVersion } from "./worker-catalog.js";
 import type { InstalledVersion } from "./worker-version.js";
+import type { PackageStore } from "./package-store.js";
 import type { PackageTools } from "./package-tools.js";
 import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
@@ -43,6 +44,8 @@ export interface StagedVersion {
   readonly installedAt: string;
   /** Another version of the worker that the installation disables. */
   readonly disabled: CatalogedVersion | undefined;
+  /** Makes the version visible in the package store. */
+  readonly publish: () => Promise<void>;
 }
 
 export interface WorkerPackagesOptions extends Retiring {
@@ -60,6 +63,7 @@ export interface WorkerPackagesOptions extends Retiring {
    * objects are closed.
    */
   readonly tools: PackageTools;
+  readonly store: PackageStore;
   /**
    * Path of the file in which the daemon caches the worker catalog for the next start. If undefined, the daemon does not write this file.
    */

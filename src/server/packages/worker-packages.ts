@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
@@ -11,6 +12,7 @@ import { CatalogPoll } from "./catalog-poll.js";
 import { changeableVersion, enabledLatest, followWorkerChanges, refuseInstalled, workerChange, workerNotFound } from "./worker-changes.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
 import { InstallAreas, discardAfter, retireFolder } from "./transactions/install-areas.js";
+import { StoredVersions } from "./stored-versions.js";
 import { WorkerRemoval } from "./worker-removal.js";
 import { writeInstallation, parseWorkerManifest, type InstalledVersion } from "./worker-version.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
@@ -32,6 +34,7 @@ export class WorkerPackages implements PackageOwner {
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
   readonly #removal: WorkerRemoval;
+  readonly #stored: StoredVersions | undefined;
   /** Lets operations on the same worker wait for each other. The lock of the directory makes other daemons wait. */
   readonly #locks = new KeyedLock();
 
@@ -45,11 +48,17 @@ export class WorkerPackages implements PackageOwner {
       missed: () => packages && packages.#readAnew(directory),
     });
     const areas = await InstallAreas.open({ directories, follower, remover: options.tools.remover, log: options.log });
-    packages = new WorkerPackages(options, directories, areas);
+    packages = new WorkerPackages(options, directories, areas, await areas.forInstalling());
     return packages;
   }
 
-  private constructor(options: WorkerPackagesOptions, directories: readonly PackageDirectory[], areas: InstallAreas) {
+  private constructor(
+    options: WorkerPackagesOptions,
+    directories: readonly PackageDirectory[],
+    areas: InstallAreas,
+    installArea: StagingArea | undefined,
+  ) {
+    const { index } = options.store;
     this.#options = options;
     this.#areas = areas;
     this.#known = new CatalogCache({ file: options.knownFoldersFile, log: options.log });
@@ -58,10 +67,25 @@ export class WorkerPackages implements PackageOwner {
       known: this.#known,
       reservedNames: options.reservedNames,
       onActiveVersion: options.onActiveVersion,
+      stored: index && installArea && { directory: installArea.directory, versionsOf: (name) => index.versionsOf(name) },
       log: options.log,
     });
-    this.#removal = new WorkerRemoval({ catalog: this.#catalog, areas, locks: this.#locks, retiring: options });
+    this.#removal = new WorkerRemoval({ catalog: this.#catalog, areas, locks: this.#locks, store: options.store, retiring: options });
     this.#catalog.scan();
+    this.#stored =
+      index &&
+      installArea &&
+      new StoredVersions({
+        index,
+        catalog: this.#catalog,
+        area: installArea,
+        locks: this.#locks,
+        tools: options.tools,
+        retiring: options,
+        onElsewhere: ({ type, name, version }) => options.onElsewhere?.({ type, subject: { name, version }, folders: [] }),
+        log: options.log,
+      });
+    this.#stored?.start();
     this.#poll = new CatalogPoll({
       catalog: this.#catalog,
       catchUp: () => areas.catchUp(),
@@ -85,6 +109,11 @@ export class WorkerPackages implements PackageOwner {
   isInstalled(name: string, version: string | undefined): boolean {
     const versions = this.#catalog.versions(name);
     return versions !== undefined && (version === undefined || versions.has(version));
+  }
+
+  /** Downloads the files of a version that other daemons have installed. Throws PACKAGE_UNAVAILABLE. */
+  async ensure(version: Pick<InstalledVersion, "name" | "version" | "folder">): Promise<void> {
+    await this.#stored?.ensure(version);
   }
 
   /** Returns all installed versions of a worker. Empty if the worker is not installed. */
@@ -115,7 +144,8 @@ export class WorkerPackages implements PackageOwner {
   ): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
-    return await inTransaction(area, async (staged) => {
+    const upload = await this.#options.store.receive(file, format);
+    const installing = inTransaction(area, async (staged) => {
       const content = await staged.makeContentFolder();
       const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
       const { name, version } = metadata;
@@ -126,19 +156,22 @@ export class WorkerPackages implements PackageOwner {
       const from = path.join(content, root);
       if (isNewOnly) refuseInstalled(this.#catalog, name, version);
       if (check) await this.#options.check?.({ name, version, folder: from, generation: "", manifest }, check);
-      if (installation) await writeInstallation(staged, from, installation);
+      const digest = await upload.send();
+      if (installation ?? digest) await writeInstallation(staged, from, { ...installation, ...(digest !== undefined && { digest }) });
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
       const retiring = await this.#options.tools.paths.run(`/${name}`, () => {
         this.#refuseTakenPath(name);
         return area.exclusively(() => {
           if (isNewOnly) refuseInstalled(this.#catalog, name, version);
           const disabled = disablesLatest ? enabledLatest(this.#catalog, { name, version, directory: area.directory }) : undefined;
-          return this.#place(area, staged, { ...installed, from, manifest, disabled });
+          const publish = () => upload.publish({ metadata, installation, isNewOnly, disables: disabled });
+          return this.#place(area, staged, { ...installed, from, manifest, disabled, publish });
         });
       });
       await discardAfter(retiring, staged);
       return installed;
     });
+    return await installing.finally(() => upload.discard());
   }
 
   /** Enables or disables a worker version by a change of `enabled` in its manifest. */
@@ -159,6 +192,9 @@ export class WorkerPackages implements PackageOwner {
         if (isDoneAlready(current)) return true;
         if (enabled) this.#options.secrets?.assertPresent(name, current.manifest, { countsStaged: false });
         const { filePath, text } = toggledManifest(current.folder, enabled);
+        await this.#options.store.setEnabled(current, enabled);
+        // The daemon has not downloaded this version yet. The catalog follows the index.
+        if (!existsSync(current.folder)) return true;
         const change = workerChange(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
         await staged.writeFile(filePath, text, change, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
@@ -183,6 +219,8 @@ export class WorkerPackages implements PackageOwner {
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
+    if (this.#stored)
+      throw new ApiError("FILES_UNAVAILABLE", "Files of workers cannot be changed with RUNTIME_PACKAGE_STORE=oci. Upload a version.");
     const renew = ({ directory, folder }: Unit, movedTo: string | undefined) => {
       const workerFolder = path.dirname(folder);
       const isChanged = (version: string) => version === folder || version === workerFolder;
@@ -214,7 +252,9 @@ export class WorkerPackages implements PackageOwner {
   /** Ends the checks of the directories and writes the catalog cache. The next start deletes the remaining staging folders. */
   async close(): Promise<void> {
     this.#poll.close();
+    await this.#stored?.close();
     await this.#areas.close();
+    await this.#options.store.close();
     await this.#known.save();
   }
 
@@ -238,7 +278,7 @@ export class WorkerPackages implements PackageOwner {
   async #place(
     area: StagingArea,
     staged: Transaction,
-    { name, version, installedAt: target, from, manifest, disabled }: StagedVersion,
+    { name, version, installedAt: target, from, manifest, disabled, publish }: StagedVersion,
   ): Promise<Promise<void>[]> {
     if (this.#catalog.versions(name)?.get(version)?.source === "built-in") {
       throw new ApiError(
@@ -247,6 +287,7 @@ export class WorkerPackages implements PackageOwner {
       );
     }
     const workerFolder = path.dirname(target);
+    const isReplaced = (folder: string) => folder === target;
     const bare = this.#catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
@@ -257,8 +298,9 @@ export class WorkerPackages implements PackageOwner {
     try {
       const toggled = disabled && toggledManifest(disabled.folder, false);
       const alsoWritten = toggled && { file: toggled.filePath, text: toggled.text };
+      await publish();
       await staged.place({ from, target, nest, alsoWritten }, told, (movedTo) => {
-        retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
+        retiring = this.#catalog.refresh(area.directory, workerFolder, isReplaced).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {
       // Ignores an error of the revert, because the caller receives the error of the installation.

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { ApiError } from "../../shared/api-error.js";
 import type { KeyedLock } from "../platform/keyed-lock.js";
 import type { PeerChange } from "./transactions/change-log.js";
+import type { PackageStore } from "./package-store.js";
 import { movesOf, newPath, retireFolder, type InstallAreas, type Retiring } from "./transactions/install-areas.js";
 import type { Move } from "./transactions/journal.js";
 import { inTransaction } from "./transactions/transaction.js";
@@ -12,6 +14,7 @@ interface WorkerRemovalOptions {
   readonly areas: InstallAreas;
   /** Locks by worker name, so that operations on the same worker run one after another. */
   readonly locks: KeyedLock;
+  readonly store: PackageStore;
   readonly retiring: Retiring;
 }
 
@@ -93,8 +96,9 @@ export class WorkerRemoval {
         let retiring: Promise<void>[] = [];
         await area.exclusively(async () => {
           const versions = findHere();
-          const targets = [...new Set(versions.map(choose))];
-          if (targets.length === 0) return;
+          if (versions.length === 0) return;
+          const targets = [...new Set(versions.map(choose))].filter((folder) => existsSync(folder));
+          await this.#options.store.remove(versions);
           isAnything = true;
           const told = workerChange(change.type, change.subject, versions);
           await staged.takeAway(targets, told, (movedTo) => (retiring = this.#afterTakingAway(versions, movesOf(targets, movedTo))));

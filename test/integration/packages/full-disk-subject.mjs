@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
+import { directoryStore } from "../../../build/server/packages/directory-store.js";
 import { PackageTools } from "../../../build/server/packages/package-tools.js";
 import { WorkerPackages } from "../../../build/server/packages/worker-packages.js";
 
@@ -13,6 +14,7 @@ const packages = await WorkerPackages.open({
   builtInDirectory: mkdtempSync(path.join(tmpdir(), "builtin-")),
   reservedNames: new Set(),
   tools,
+  store: directoryStore,
   log: pino({ level: "silent" }),
   retire: async () => undefined,
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import type { ArchiveLimits } from "../../../src/server/packages/archive/archive-entry.js";
+import { directoryStore } from "../../../src/server/packages/directory-store.js";
 import { PackageTools } from "../../../src/server/packages/package-tools.js";
 import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
 import type { WorkerPackagesOptions } from "../../../src/server/packages/worker-packages-options.js";
@@ -43,6 +44,7 @@ export async function openPackages({ limits = usualLimits }: { limits?: ArchiveL
     builtInDirectory: builtIn,
     reservedNames: new Set(["api", "cpanel"]),
     tools: new PackageTools(limits),
+    store: directoryStore,
     log: silentLog,
     retire: async (folder, movedTo) => void retirements.push({ folder, movedTo }),
   };

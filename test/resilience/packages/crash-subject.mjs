@@ -2,6 +2,7 @@
 import { copyFileSync } from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
+import { directoryStore } from "../../../build/server/packages/directory-store.js";
 import { PackageTools } from "../../../build/server/packages/package-tools.js";
 import { WorkerPackages } from "../../../build/server/packages/worker-packages.js";
 
@@ -12,6 +13,7 @@ const packages = await WorkerPackages.open({
   builtInDirectory: path.join(directory, ".builtin"),
   reservedNames: new Set(),
   tools,
+  store: directoryStore,
   log: pino({ level: "silent" }),
   retire: async () => undefined,
 });

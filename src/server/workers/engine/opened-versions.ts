@@ -68,6 +68,11 @@ export class OpenedVersions {
     );
   }
 
+  /** Makes the next request open a version again. Call it if the version could not be opened for a temporary reason. */
+  forget({ folder, generation }: ServedVersion): void {
+    if (this.#current.get(folder)?.version.generation === generation) this.#current.delete(folder);
+  }
+
   /**
    * Replaces the isolates of the version in a package folder. Returns the number of old isolates. If the version failed to open, the next
    * request opens it again.

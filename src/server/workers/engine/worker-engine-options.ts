@@ -15,6 +15,8 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
   /** Returns whether a worker is installed. With `version`, returns whether this version is installed. Includes disabled versions. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
+  /** Downloads the files of a version that is not on the disk yet. Throws PACKAGE_UNAVAILABLE; the next request tries again. */
+  readonly ensure?: (version: ServedVersion) => Promise<void>;
   readonly limits: Pick<
     Limits,
     "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes" | "workerDataMaxBytes" | "workerTemporaryMaxBytes"

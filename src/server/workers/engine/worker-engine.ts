@@ -69,6 +69,7 @@ export class WorkerEngine {
     const opening = this.#open(version, meter);
     opening.catch((error: unknown) => {
       const { name, version: tag } = version;
+      if (toApiError(error).code === "PACKAGE_UNAVAILABLE") this.#opened.forget(version);
       this.#options.observer?.troubled({ name, version: tag, kind: "start-failed", message: toApiError(error).message });
     });
     return { meter, opening };
@@ -310,6 +311,7 @@ export class WorkerEngine {
       checkObserver,
     }: { environment?: () => Readonly<Record<string, string>>; checkObserver?: CheckObserver } = {},
   ): Promise<VersionHandler> {
+    await this.#options.ensure?.(version);
     const entrypoint = await findEntrypoint(version);
     const requestLog = new RequestLog(this.#options.logs, version);
     if (entrypoint.kind === "static") {

@@ -1,0 +1,84 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { Deployment } from "../../shared/deployment.js";
+import type { Installation } from "../../shared/installation.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
+import type { ArchiveFormat } from "./archive/unpack.js";
+
+/** One version of a worker. */
+export interface PackageRef {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A version in the index of a store. The daemon lists and resolves it before it has the files. */
+export interface StoredVersion extends PackageRef {
+  /** SHA-256 of the archive, such as `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  readonly format: ArchiveFormat;
+  readonly enabled: boolean;
+  /** Fields of the manifest and of package.json that the daemon uses. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly deployment?: Deployment | undefined;
+  readonly installation?: Installation | undefined;
+}
+
+/** An uploaded version that passed all checks. */
+export interface Publication {
+  readonly metadata: PackageMetadata;
+  readonly installation: Installation | undefined;
+  /** If true, the store rejects the change with VERSION_EXISTS if it has this version, for example from another daemon. */
+  readonly isNewOnly: boolean;
+  /** Another version of the same worker that this change disables. */
+  readonly disables: PackageRef | undefined;
+}
+
+/** An uploaded archive between its arrival and its installation. */
+export interface PackageUpload {
+  /** Stores the archive and returns its digest. Other daemons do not see the version yet. The directory store returns undefined. */
+  send(): Promise<string | undefined>;
+  /** Makes the version visible for all daemons of the store. Call it directly before the folder is installed. */
+  publish(publication: Publication): Promise<void>;
+  /** Deletes the daemon's own copy of the archive. Never throws. */
+  discard(): Promise<void>;
+}
+
+/** Returns the error for an upload with `newOnly` of a version that is installed. */
+export function versionExists(name: string, version: string): ApiError {
+  return new ApiError(
+    "VERSION_EXISTS",
+    `${name} ${version} is already installed. The upload was sent with newOnly=true, which does not replace a version.`,
+  );
+}
+
+/** A change of one version in the index. */
+export interface StoredChange extends PackageRef {
+  /** True if another daemon made the change. */
+  readonly isElsewhere: boolean;
+  readonly type: "worker.installed" | "worker.enabled" | "worker.disabled" | "worker.version-deleted";
+}
+
+/**
+ * Decides which worker versions exist. A change of a version first changes the store, then the folders of this daemon. If the store rejects
+ * a change, no folder has changed.
+ */
+export interface PackageStore {
+  /** Called before the unpacker reads and deletes the archive. */
+  receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload>;
+  setEnabled(version: PackageRef, enabled: boolean): Promise<void>;
+  remove(versions: readonly PackageRef[]): Promise<void>;
+  /** The index of a store outside the directories. Undefined if the folders are the only record of the versions. */
+  readonly index: PackageIndex | undefined;
+  /** Ends all calls to the store. */
+  close(): Promise<void>;
+}
+
+/** The versions that several daemons share, in memory. */
+export interface PackageIndex {
+  names(): Iterable<string>;
+  versionsOf(name: string): readonly StoredVersion[];
+  /** Writes the verified archive of a version to the new file `into`. Throws PACKAGE_UNAVAILABLE. */
+  fetch(version: StoredVersion, into: string): Promise<{ sizeBytes: number }>;
+  /** Calls `listener` after changes of this and of other daemons. */
+  follow(listener: (changes: readonly StoredChange[]) => void): void;
+}

@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Time limit of a start. A start takes 200 ms, but several seconds on a slow machine. */
+const startTimeoutMs = 30_000;
+
+/** A real OCI registry: the program of Debian's package `docker-registry`. */
+export interface TestRegistry {
+  /** Origin of the registry, which stays the same after a restart. */
+  readonly url: string;
+  /** Returns the file that contains a blob. */
+  readonly blobFile: (digest: string) => string;
+  /** Sends SIGSTOP. The kernel still accepts connections, but no request gets a response. */
+  readonly freeze: () => Promise<void>;
+  readonly thaw: () => void;
+  /** Sends SIGKILL and waits for the exit. */
+  readonly kill: () => Promise<void>;
+  /** Starts the registry after `kill` with its current data. */
+  readonly restart: () => Promise<void>;
+  /** Runs the garbage collection of the registry, which deletes blobs without a manifest. */
+  readonly collectGarbage: () => Promise<void>;
+  readonly dispose: () => Promise<void>;
+}
+
+/**
+ * Starts a registry on a free port of 127.0.0.1 with its data in a temporary folder. `auth` is a section of its configuration, such as
+ * `auth: { htpasswd: … }`.
+ */
+export async function startRegistry({ auth = "" }: { auth?: string } = {}): Promise<TestRegistry> {
+  const program = registryProgram();
+  const directory = await mkdtemp(path.join(tmpdir(), "registry-test-"));
+  const data = path.join(directory, "data");
+  await mkdir(data);
+  const address = `127.0.0.1:${await freePort()}`;
+  const url = `http://${address}`;
+  const file = path.join(directory, "registry.yml");
+  const lines = [
+    "version: 0.1",
+    "log: { level: error, accesslog: { disabled: true } }",
+    `storage: { filesystem: { rootdirectory: ${JSON.stringify(data)} }, delete: { enabled: true } }`,
+    `http: { addr: ${JSON.stringify(address)} }`,
+    auth,
+  ];
+  await writeFile(file, lines.join("\n"));
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(program, ["serve", file], { stdio: ["ignore", "ignore", "pipe"], env: { OTEL_TRACES_EXPORTER: "none" } });
+    let complaint = "";
+    child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+    const deadline = Date.now() + startTimeoutMs;
+    while (!(await responds(url))) {
+      if (child.exitCode !== null || Date.now() > deadline)
+        throw new Error(`docker-registry did not start (${child.exitCode}): ${complaint}`);
+      await delay(20);
+    }
+    return child;
+  };
+  let running = await start();
+  return {
+    url,
+    blobFile: (digest) => {
+      const hex = digest.replace("sha256:", "");
+      return path.join(data, "docker/registry/v2/blobs/sha256", hex.slice(0, 2), hex, "data");
+    },
+    freeze: async () => {
+      running.kill("SIGSTOP");
+      while (!isStopped(running.pid as number)) await delay(1);
+    },
+    thaw: () => void running.kill("SIGCONT"),
+    kill: () => kill(running),
+    restart: async () => {
+      running = await start();
+    },
+    collectGarbage: async () => {
+      const child = spawn(program, ["garbage-collect", file], { stdio: "ignore" });
+      const [code] = (await once(child, "exit")) as [number];
+      if (code !== 0) throw new Error(`docker-registry garbage-collect exited with ${code}`);
+    },
+    dispose: async () => {
+      await kill(running);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function registryProgram(): string {
+  const folders = (process.env["PATH"] ?? "").split(path.delimiter);
+  const candidates = [process.env["DOCKER_REGISTRY"] ?? "", ...folders.map((folder) => path.join(folder, "docker-registry"))];
+  const found = candidates.find((candidate) => candidate !== "" && existsSync(candidate));
+  if (found === undefined) throw new Error("docker-registry is missing: run apt-get install docker-registry");
+  return found;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+}
+
+async function responds(url: string): Promise<boolean> {
+  try {
+    const { status } = await fetch(`${url}/v2/`);
+    return status === 200 || status === 401;
+  } catch {
+    return false;
+  }
+}
+
+function isStopped(pid: number): boolean {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
