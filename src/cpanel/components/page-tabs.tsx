@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import { PanelLink } from "../router/panel-link.js";
 import "./page-tabs.css";
 
@@ -10,8 +11,14 @@ export interface PageTab {
 
 /** Links to the pages of one app or plugin, such as the overview and the logs. */
 export function PageTabs({ label, tabs }: { label: string; tabs: readonly PageTab[] }) {
+  const list = useRef<HTMLElement>(null);
+  const current = tabs.find(({ isCurrent }) => isCurrent)?.to;
+  // On a narrow screen, the list of tabs scrolls.
+  useEffect(() => {
+    list.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current]);
   return (
-    <nav aria-label={label} className="page-tabs">
+    <nav ref={list} aria-label={label} className="page-tabs">
       {tabs.map(({ to, title, isCurrent }) => (
         <PanelLink key={to} to={to} {...(isCurrent ? { "aria-current": "page" } : {})}>
           {title}

@@ -30,6 +30,8 @@ export function Navigation() {
   const rest = shown.slice(inBottomBar);
   const current = useCurrentSection();
   const counts = useFailingCounts();
+  const restCount = rest.reduce((sum, { path }) => sum + (counts[path] ?? 0), 0);
+  const restCountId = useId();
   return (
     <>
       <nav aria-label="Sections" className="navigation">
@@ -44,11 +46,13 @@ export function Navigation() {
               type="button"
               className={`navigation-link${rest.some(({ path }) => path === current) ? " navigation-link-within" : ""}`}
               aria-haspopup="dialog"
+              {...(restCount > 0 ? { "aria-describedby": restCountId } : {})}
               onClick={() => setMoreOpen(true)}
             >
               <Icon name="more" />
               <span className="navigation-text">More</span>
             </button>
+            <FailingCount id={restCountId} count={restCount} />
           </li>
         </ul>
       </nav>
@@ -97,12 +101,18 @@ function SectionLink({ section: { path, title, icon }, isCurrent, counts }: Sect
         <Icon name={icon} />
         <span className="navigation-text">{title}</span>
       </PanelLink>
-      {count > 0 && (
-        <span className="navigation-count" id={id}>
-          {count.toLocaleString("en-GB")}
-          <span className="visually-hidden"> failing</span>
-        </span>
-      )}
+      <FailingCount id={id} count={count} />
+    </span>
+  );
+}
+
+/** Number of failing apps or plugins beside a navigation entry. Nothing if there are none. */
+function FailingCount({ id, count }: { id: string; count: number }) {
+  if (count === 0) return null;
+  return (
+    <span className="navigation-count" id={id}>
+      {count.toLocaleString("en-GB")}
+      <span className="visually-hidden"> failing</span>
     </span>
   );
 }

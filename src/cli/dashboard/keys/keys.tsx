@@ -1,4 +1,5 @@
 import type { ApiKey } from "../../../shared/contract/keys.js";
+import { expiryNoticeDays } from "../../../shared/incidents.js";
 import type { Principal } from "../../../shared/contract/principal.js";
 import { ago, endsIn, toDay, toMinute } from "../../output/format.js";
 import { revokeKey, rotateKey, toKeyTarget, type KeyTarget } from "../actions/keys.js";
@@ -13,9 +14,12 @@ import { useKeyScope } from "../keyboard/key-dispatcher.js";
 
 interface Row extends KeyTarget {
   readonly isExpired: boolean;
+  /** Whether the key expires within the time in which the Overview reports it. */
+  readonly expiresSoon: boolean;
 }
 
 const keyOf = ({ key }: Row) => String(key.id);
+const endColor = ({ isExpired, expiresSoon }: Row) => (isExpired ? "red" : expiresSoon ? "yellow" : undefined);
 const endCell = ({ key }: Row) => (key.expiresAt === undefined ? "never" : endsIn(key.expiresAt, Date.now()));
 const lastUseCell = ({ key }: Row) => (key.lastUsedAt === undefined ? "never" : ago(key.lastUsedAt, Date.now()));
 const endFact = (row: Row) => (row.key.expiresAt === undefined ? "never" : `${toMinute(row.key.expiresAt)} (${endCell(row)})`);
@@ -24,7 +28,7 @@ const columns: readonly Column<Row>[] = [
   { heading: "NAME", text: ({ key, isOwn }) => `${key.name}${isOwn ? " (in use)" : ""}` },
   { heading: "ROLE", width: 6, text: ({ key }) => key.role },
   { heading: "PREFIX", width: 12, text: ({ key }) => key.keyPrefix },
-  { heading: "EXPIRES", width: 10, text: endCell, color: ({ isExpired }) => (isExpired ? "red" : undefined) },
+  { heading: "EXPIRES", width: 10, text: endCell, color: endColor },
   { heading: "LAST USED", width: 10, text: lastUseCell },
   { heading: "NAMESPACES", width: 12, text: ({ key }) => key.namespaces.join(" ") },
 ];
@@ -98,5 +102,6 @@ function toRows(keys: readonly ApiKey[], dashboard: { principal: Principal | und
   return keys.map((key) => ({
     ...toKeyTarget(key, dashboard),
     isExpired: key.expiresAt !== undefined && key.expiresAt <= nowSeconds,
+    expiresSoon: key.expiresAt !== undefined && key.expiresAt - nowSeconds <= expiryNoticeDays * 86_400,
   }));
 }
