@@ -69,18 +69,20 @@ class Metadata {
   }
 
   /** Returns problems with the settings of a plugin, and with the defaults that its `configSchema` sets for missing settings. */
-  #settingsProblems({ config, configSchema }: PluginManifest): Problem[] {
+  #settingsProblems(manifest: PluginManifest): Problem[] {
+    const { config, configSchema } = manifest;
     if (!configSchema) return [];
     return completedSettings(configSchema, config).faults.map((fault) => {
-      const place = this.#placeOfSetting(fault, config);
+      const place = this.#placeOfSetting(fault, manifest);
       const name = Object.hasOwn(config, String(fault.path[0])) ? fault.path.join(".") : place.join(".");
       return this.#problem(place, "INVALID_PACKAGE_METADATA", `${name}: ${fault.message}`);
     });
   }
 
   /** Returns the path of an invalid setting in the manifest, or of its default if the manifest has no value for the setting. */
-  #placeOfSetting({ path: [name = "", ...rest] }: SchemaFault, config: Fields): (string | number)[] {
-    if (!Object.hasOwn(config, name)) return ["configSchema", "properties", name, "default"];
+  #placeOfSetting({ path: [name = "", ...rest] }: SchemaFault, { config, configSchema }: PluginManifest): (string | number)[] {
+    const hasDefault = configSchema?.properties?.[name]?.default !== undefined;
+    if (!Object.hasOwn(config, name) && hasDefault) return ["configSchema", "properties", name, "default"];
     const below = this.#fields["config"];
     const isBelow = typeof below === "object" && below !== null && Object.hasOwn(below, name);
     return isBelow ? ["config", name, ...rest] : [name, ...rest];

@@ -54,6 +54,7 @@ export function CodeEditor({ fileName, label, text, onChange, faultyLines = noLi
       {error !== undefined && <ErrorMessage title="The editor could not be loaded" error={error} />}
       {!view && error === undefined && <LoadingRows noun="line" />}
       <div ref={host} className={`code-editor${isReadOnly ? " code-editor-read" : ""}`} hidden={!view} />
+      {!isReadOnly && <p className="quiet small">Tab indents. To leave the editor with the keyboard, press Escape, then Tab.</p>}
     </>
   );
 }

@@ -21,7 +21,7 @@ export const editorTheme = EditorView.theme({
   ".cm-activeLine": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
   ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "var(--hover)" },
-  ".cm-faultyLine": { backgroundColor: "var(--bad-wash)", boxShadow: "inset 3px 0 0 var(--bad)" },
+  ".cm-faultyLine": { backgroundColor: "var(--bad-wash)", outline: "1px solid var(--bad)", outlineOffset: "-1px" },
   ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": {
     backgroundColor: "var(--pressed)",
   },

@@ -49,7 +49,7 @@ const pages = [
   "apps/orders/configuration",
   "apps/orders/schedules",
   "apps/orders/files",
-  "apps/orders/files/1.0.0",
+  "apps/orders/files?path=workers/orders/1.0.0",
   "logs",
   "activity",
   "settings",

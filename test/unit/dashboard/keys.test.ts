@@ -163,3 +163,12 @@ test("shows a new API key above other dialogs, and erases the key when closed", 
   expect(overlays.state().overlay).toBeUndefined();
   expect(shown.text()).not.toBe(secret);
 });
+
+test("offers no rotation to a key that lacks keys:revoke, and names this permission", async () => {
+  const session = sessionOf(["keys:read", "keys:create"], { id: 2, name: "operator" });
+  const dashboard = await openKeys({}, { "/api/admin/session": session });
+  await dashboard.waitFor("c create");
+  dashboard.press(`/leaving${keys.enter}R`);
+  await dashboard.waitFor("required permission keys:revoke");
+  expect(dashboard.transport.changes()).toEqual([]);
+});

@@ -64,7 +64,8 @@ async function setOf(config: WorkerConfig, changes: readonly FieldChange[]): Pro
   const ofVariables = changes.filter(({ field }) => field.startsWith(variablePrefix));
   const set = await newValues(changes.filter((change) => !ofVariables.includes(change)));
   if (ofVariables.length === 0) return set;
-  const env = new Map(Object.entries((set["env"] as Record<string, string> | undefined) ?? variablesOf(config)));
+  const others = "env" in set ? (set["env"] as Record<string, string> | null) : variablesOf(config);
+  const env = new Map(Object.entries(others ?? {}));
   for (const { field, text } of ofVariables) {
     const variable = field.slice(variablePrefix.length);
     if (text === undefined) env.delete(variable);

@@ -21,8 +21,8 @@ export interface Action<Target> {
   readonly id: ActionId;
   /** Returns the command line that is equivalent to the action. */
   readonly line: (target: Target) => string;
-  /** The permission that the action requires. If the API key lacks the permission, the shortcut only shows the permission's name. */
-  readonly permission: Permission;
+  /** The permissions that the action requires. If the API key lacks one, the shortcut only shows the name of this permission. */
+  readonly permission: Permission | readonly Permission[];
   /** Returns the reason why the action is not possible for the target. Undefined if it is possible. */
   readonly refusal?: (target: Target) => string | undefined;
   /**

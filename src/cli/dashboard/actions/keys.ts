@@ -23,7 +23,7 @@ export function toKeyTarget(
 export const rotateKey: Action<KeyTarget> = {
   id: "keys.rotate",
   line: ({ key }) => `runtimectl keys rotate ${key.id}`,
-  permission: "keys:create",
+  permission: ["keys:create", "keys:revoke"],
   refusal: ({ key, isOwn, isAccessible }) => {
     if (isOwn)
       return `the dashboard uses this key; to rotate ${key.name}, run runtimectl keys rotate ${key.id}, and sign in with the new key`;

@@ -38,10 +38,15 @@ interface Situation<Target> {
 }
 
 function offer<Target>(actions: readonly Action<Target>[], { target, may, missing, dashboard, session }: Situation<Target>): Offer {
-  const whyNot = ({ permission, refusal }: Action<Target>) => (missing.includes(permission) ? lacking(permission) : refusal?.(target));
-  const possible = actions.filter((action) => may(action.permission) && whyNot(action) === undefined);
+  const mayAll = ({ permission }: Action<Target>) => [permission].flat().every((one) => may(one));
+  const missingOf = ({ permission }: Action<Target>) => [permission].flat().find((one) => missing.includes(one));
+  const whyNot = (action: Action<Target>) => {
+    const one = missingOf(action);
+    return one === undefined ? action.refusal?.(target) : lacking(one);
+  };
+  const possible = actions.filter((action) => mayAll(action) && whyNot(action) === undefined);
   const refused = actions.flatMap((action) => {
-    const reason = may(action.permission) || missing.includes(action.permission) ? whyNot(action) : undefined;
+    const reason = mayAll(action) || missingOf(action) !== undefined ? whyNot(action) : undefined;
     return reason === undefined ? [] : [[action.id, () => dashboard.overlays.say("note", reason)] as const];
   });
   return {

@@ -27,11 +27,13 @@ export function lacking(permission: Permission): string {
 }
 
 /** Returns the permissions that the actions require and the API key lacks. Empty in read-only mode, in which no action is possible. */
-export function useMissingPermissions(needing: readonly { readonly permission: Permission }[]): readonly Permission[] {
+export function useMissingPermissions(
+  needing: readonly { readonly permission: Permission | readonly Permission[] }[],
+): readonly Permission[] {
   const { isReadOnly } = useDashboard();
   const held = useQuery("session", (client) => client.session.show()).value?.principal.permissions;
   if (isReadOnly || held === undefined) return [];
-  return [...new Set(needing.map(({ permission }) => permission))].filter((permission) => !held.includes(permission));
+  return [...new Set(needing.flatMap(({ permission }) => permission))].filter((permission) => !held.includes(permission));
 }
 
 /** Returns a function that checks whether the API key has a permission. In read-only mode, it returns false for every permission. */

@@ -8,7 +8,7 @@ import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
 import { RequirePermission, useMay, useMissingPermissions, lacking } from "../components/require-permission.js";
 import { useActions } from "../actions/use-actions.js";
-import { useDashboard } from "../session/hooks.js";
+import { useDashboard, useNavigation } from "../session/hooks.js";
 import { useIsStale, useQuery } from "../queries/hooks.js";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 
@@ -47,6 +47,7 @@ function Keys() {
   const keys = useQuery("keys", async (client) => (await client.keys.list()).keys);
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   const isStale = useIsStale();
+  const { subject } = useNavigation();
   const mayCreate = useMay()("keys:create");
   const create = () =>
     isAccessible
@@ -62,6 +63,7 @@ function Keys() {
     <ListScreen
       nouns={["key", "keys"]}
       {...{ columns, keyOf, isStale }}
+      firstKey={subject}
       items={keys.value && toRows(keys.value, { principal, isAccessible })}
       error={keys.error}
       textOf={(row) => `${row.key.name} ${row.key.role} ${row.key.keyPrefix} ${row.key.namespaces.join(" ")} ${endFact(row)}`}

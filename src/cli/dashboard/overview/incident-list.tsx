@@ -109,11 +109,11 @@ function remedyOf({ kind, rollbackTo, subject, keyId }: Incident): string {
 
 function IncidentKeys({ incident }: { readonly incident: Incident }) {
   const { show } = useNavigation();
-  const { kind, subject, version } = incident;
+  const { kind, subject, version, keyId } = incident;
   const open = {
     worker: () => show("workers", `${subject}@${version ?? ""}`),
     plugin: () => show("plugins", subject),
-    key: () => show("keys", subject),
+    key: () => show("keys", String(keyId)),
     check: subject === "disk-space" ? () => show("workers") : undefined,
   }[kind];
   useKeyScope({ handlers: open === undefined ? {} : { "list.open": open } });

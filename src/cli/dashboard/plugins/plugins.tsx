@@ -105,7 +105,7 @@ function workOf({ position, loadedCount, stateOf }: Row, { base, dependencies, o
 function meaningOf({ status, health }: Plugin): string {
   const state = markedState(health.state);
   if (status === "waiting") return `${state}: changed on disk; a reload loads the change`;
-  return `${state}: ${{ loaded: "loaded", disabled: "installed, not loaded", failed: "failed to load" }[status]}`;
+  return `${state}: ${{ loaded: "loaded", disabled: "installed, not loaded", failed: "failed to load" }[status] ?? status}`;
 }
 
 function toRows(plugins: readonly Plugin[], loaded: readonly LoadedPlugin[]): Row[] {

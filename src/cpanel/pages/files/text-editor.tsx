@@ -58,9 +58,7 @@ export function TextEditor({ folder, name, opened, download, onReload }: TextEdi
         />
       )}
       <CodeEditor fileName={name} label={`Text of ${name}`} text={draft} onChange={change} />
-      <p className="quiet small">
-        Tab indents. To leave the editor with the keyboard, press Escape, then Tab. Ctrl+F searches, Ctrl+S saves.
-      </p>
+      <p className="quiet small">Ctrl+F searches, Ctrl+S saves.</p>
       {changedMeanwhile && (
         <OverwriteDialog name={name} how={changedMeanwhile} onOverwrite={() => save(draft, true)} onReload={onReload} onClose={forget} />
       )}

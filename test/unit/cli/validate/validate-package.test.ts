@@ -95,6 +95,7 @@ test("reports that a package name is reserved or missing", async () => {
 test.each([
   ["a setting", "limit: many\n", ":5:8: limit: must be a whole number"],
   ["a setting below config", "config:\n  limit: many\n", ":6:10: limit: must be a whole number"],
+  ["a missing setting", "  required: [limit]\n", ": limit: is missing"],
   ["a default", "  required: [limit]\n", ":4:74: configSchema.properties.limit.default: must be a whole number"],
 ])("rejects %s that does not match configSchema, with its line", async (what, text, problem) => {
   const limit = what === "a default" ? "default: many" : "minimum: 1000";
