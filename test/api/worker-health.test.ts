@@ -45,7 +45,7 @@ const waiting = (ms: number) => `export default { fetch: () => new Promise((done
 /** Sends 150 requests to a started isolate. A request that waits for the start would decide the p99. */
 async function load(): Promise<void> {
   await get("/slowed/");
-  await Promise.all(Array.from({ length: 50 }, () => get("/slowed/", 3)));
+  await Promise.all(Array.from({ length: 10 }, () => get("/slowed/", 15)));
 }
 
 describe("worker health", () => {

@@ -54,8 +54,10 @@ export async function startRegistry({ auth = "" }: { auth?: string } = {}): Prom
     child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
     const deadline = Date.now() + startTimeoutMs;
     while (!(await responds(url))) {
-      if (child.exitCode !== null || Date.now() > deadline)
+      if (child.exitCode !== null || Date.now() > deadline) {
+        child.kill("SIGKILL");
         throw new Error(`docker-registry did not start (${child.exitCode}): ${complaint}`);
+      }
       await delay(20);
     }
     return child;
