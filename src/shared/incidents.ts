@@ -1,4 +1,5 @@
 import type { HealthCheck } from "./contract/health.js";
+import type { ApiKey } from "./contract/keys.js";
 import type { Plugin } from "./contract/plugins.js";
 import type { LastError, WorkerHealth } from "./contract/worker-health.js";
 
@@ -44,12 +45,14 @@ export interface Incident {
   readonly keyId?: number | undefined;
 }
 
+type ExpiringKey = Pick<ApiKey, "id" | "name" | "role" | "namespaces" | "createdAt" | "expiresAt">;
+
 /** The data from which incidents are derived. A list is undefined if the caller is not allowed to read its data. */
 export interface IncidentSources {
   readonly workers?: readonly WorkerHealth[] | undefined;
   readonly plugins?: readonly Pick<Plugin, "name" | "health">[] | undefined;
   readonly checks?: readonly HealthCheck[] | undefined;
-  readonly keys?: readonly { readonly id: number; readonly name: string; readonly expiresAt?: number | undefined }[] | undefined;
+  readonly keys?: readonly ExpiringKey[] | undefined;
   readonly nowSeconds: number;
 }
 
@@ -59,7 +62,7 @@ export function incidentsOf({ workers = [], plugins = [], checks = [], keys = []
     ...checks.flatMap(checkIncident),
     ...workers.flatMap(workerIncident),
     ...plugins.flatMap(pluginIncident),
-    ...keys.flatMap((key) => keyIncident(key, nowSeconds)),
+    ...keys.filter((key) => !isReplaced(key, keys)).flatMap((key) => keyIncident(key, nowSeconds)),
   ];
   return found.toSorted((one, other) => rank(one) - rank(other) || (other.since ?? 0) - (one.since ?? 0));
 }
@@ -100,9 +103,16 @@ function checkIncident({ name, status, message }: HealthCheck): Incident[] {
   return [{ kind: "check", state: status === "failed" ? "failing" : "degraded", subject: name, reason: message ?? status }];
 }
 
-function keyIncident(key: NonNullable<IncidentSources["keys"]>[number], nowSeconds: number): Incident[] {
-  const { id, name, expiresAt } = key;
+/** Returns whether a newer key has the same name, role and namespaces, as after a rotation. */
+function isReplaced(key: ExpiringKey, keys: readonly ExpiringKey[]): boolean {
+  const grantOf = ({ name, role, namespaces }: ExpiringKey) => JSON.stringify([name, role, namespaces]);
+  return keys.some((other) => other.id > key.id && grantOf(other) === grantOf(key));
+}
+
+function keyIncident({ id, name, createdAt, expiresAt }: ExpiringKey, nowSeconds: number): Incident[] {
   if (expiresAt === undefined || expiresAt - nowSeconds > expiryNoticeDays * daySeconds) return [];
+  // A key for one day or less is meant to expire.
+  if (expiresAt - createdAt <= daySeconds) return [];
   const isExpired = expiresAt <= nowSeconds;
   const days = Math.floor((expiresAt - nowSeconds) / daySeconds);
   const left = days >= 2 ? `${days} days` : `${Math.max(1, Math.round((expiresAt - nowSeconds) / 3600))} h`;

@@ -13,9 +13,10 @@ export interface PageTab {
 export function PageTabs({ label, tabs }: { label: string; tabs: readonly PageTab[] }) {
   const list = useRef<HTMLElement>(null);
   const current = tabs.find(({ isCurrent }) => isCurrent)?.to;
-  // On a narrow screen, the list of tabs scrolls.
+  // On a narrow screen, the list of tabs scrolls. `scrollIntoView` would also move the start of the Tab order to the current tab.
   useEffect(() => {
-    list.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const tab = list.current?.querySelector<HTMLElement>('[aria-current="page"]');
+    if (list.current && tab) list.current.scrollLeft = tab.offsetLeft + tab.offsetWidth - list.current.clientWidth;
   }, [current]);
   return (
     <nav ref={list} aria-label={label} className="page-tabs">

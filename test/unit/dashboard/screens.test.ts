@@ -14,7 +14,7 @@ const full = {
     listedPlugin("late", { status: "waiting" }),
   ],
   "/api/plugins/loaded": [loadedPlugin("guard", { menus: [{ title: "Rules", icon: "shield", path: "/guard/rules" }] })],
-  "/api/keys": { keys: [listedKey(3, "ci-deploy", { namespaces: ["@team"], expiresAt: 1_000_000_000 })] },
+  "/api/keys": { keys: [listedKey(3, "ci-deploy", { namespaces: ["@team"], createdAt: 900_000_000, expiresAt: 1_000_000_000 })] },
   "/api/workers/files/list": successOf({ path: "", entries: [fileEntry("workers", { isDirectory: true })] }),
   "/api/plugins/files/list": successOf({ path: "", entries: [fileEntry("plugins", { isDirectory: true })] }),
 };

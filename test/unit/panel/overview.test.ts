@@ -3,7 +3,7 @@ import { rangeAt } from "../../../src/cpanel/components/use-visible-rows.js";
 import { percent } from "../../../src/cpanel/pages/overview/figures.js";
 import { rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
-import type { Incident } from "../../../src/shared/incidents.js";
+import { incidentsOf, type Incident } from "../../../src/shared/incidents.js";
 
 const points = {
   at: [100, 110, 200],
@@ -89,4 +89,26 @@ test("rangeAt returns the visible rows and some rows around them, in steps", () 
 
 test("percent never shows 0 % for a share above 0", () => {
   expect([percent(0), percent(0.0001), percent(0.019), percent(0.33), percent(1)]).toEqual(["0 %", "0.1 %", "1.9 %", "33 %", "100 %"]);
+});
+
+type Key = NonNullable<Parameters<typeof incidentsOf>[0]["keys"]>[number];
+
+describe("incidents of keys", () => {
+  const day = 86_400;
+  const key: Key = { id: 1, name: "ci", role: "viewer", namespaces: ["*"], createdAt: 0, expiresAt: 20 * day };
+  const subjects = (...keys: readonly Key[]) => incidentsOf({ keys, nowSeconds: 10 * day }).map(({ keyId }) => keyId);
+
+  test("name a key that expires within 14 days", () => {
+    expect(subjects(key)).toEqual([1]);
+  });
+
+  test("omit a key that a newer key with the same name, role and namespaces replaces", () => {
+    const newer = { ...key, id: 2, expiresAt: 40 * day };
+    expect(subjects(key, newer)).toEqual([]);
+    expect(subjects(key, { ...newer, role: "editor" })).toEqual([1]);
+  });
+
+  test("omit a key whose whole lifetime is at most one day", () => {
+    expect(subjects({ ...key, createdAt: 10 * day, expiresAt: 11 * day })).toEqual([]);
+  });
 });
