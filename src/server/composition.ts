@@ -130,9 +130,12 @@ export async function openServices(
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (change) => {
       const { type, subject } = change;
-      if (type === "worker.deleted" && subject.name !== undefined) {
+      // A package store reports a deleted worker as the deletion of each version.
+      const isDeleted =
+        type === "worker.deleted" || (type === "worker.version-deleted" && !packages.isInstalled(subject.name ?? "", undefined));
+      if (isDeleted && subject.name !== undefined) {
         logs.forget(subject.name);
-        cronJobs.forget(subject.name);
+        cronRuns.forget(subject.name);
       }
       events.publish(eventOf(change));
     },

@@ -70,7 +70,7 @@ export const errorTable = {
   CHANGE_CONFLICT: [409, "Another daemon changed the same package meanwhile. Nothing changed."],
   HOST_TAKEN: [409, "Another worker has this host name."],
   TOO_MANY_HOSTS: [409, "The daemon has the maximum number of host names."],
-  CRON_JOB_RUNNING: [409, "The cron job is already running. No second run was started."],
+  CRON_JOB_RUNNING: [409, "The cron job is already running on this daemon, which started no second run."],
   SECRET_MISSING: [409, "The manifest requires a secret that is not set. Nothing changed. details.missing lists the names."],
   SECRET_IN_USE: [409, "An active version requires the secret. Nothing changed."],
   TOO_MANY_SECRETS: [409, "The worker, the namespace or the daemon has the maximum number of secrets, or of bytes in their values."],

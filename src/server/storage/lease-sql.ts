@@ -4,10 +4,13 @@ import type { Lease, LeaseHolder, LeaseRequest, MissedLease } from "./lease-stor
 const deadAfterMs = 30_000;
 /** Maximum difference between the planned time of a lease and the time of the store. */
 const slotToleranceMs = 5_000;
-/** Number of ended leases that the store keeps per queue. */
+/** Number of ended leases, and of skipped ones, that the store keeps per queue. */
 const keptLeases = 50;
+/** Age at which the store deletes the heartbeat of a stopped daemon: 1 day. */
+const keptHeartbeatMs = 86_400_000;
 
-const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
+/** SQL expression for the time of the store in Unix milliseconds. */
+export const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 const columns = `name, queue, instance, state, slot_ms AS slotMs, detail, result`;
 /** SQL condition: the daemon that took the lease runs. */
 const isHeld = `EXISTS (SELECT 1 FROM heartbeats WHERE id || '/' || run = holder AND seen_ms > ${nowMs} - ${deadAfterMs})`;
@@ -36,14 +39,17 @@ export function createLeaseTables(): LeaseStatement[] {
       token TEXT NOT NULL, state TEXT NOT NULL, slot_ms INTEGER NOT NULL, detail TEXT NOT NULL, result TEXT) STRICT, WITHOUT ROWID`,
     "CREATE INDEX IF NOT EXISTS leases_taken ON leases (queue) WHERE state = 'taken'",
     "CREATE INDEX IF NOT EXISTS leases_by_slot ON leases (queue, slot_ms)",
-    "CREATE TABLE IF NOT EXISTS heartbeats (id TEXT PRIMARY KEY, run TEXT NOT NULL, seen_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS heartbeats (id TEXT NOT NULL, run TEXT NOT NULL, seen_ms INTEGER NOT NULL, PRIMARY KEY (id, run)) STRICT, WITHOUT ROWID",
   ].map((sql) => ({ sql, values: [] }));
 }
 
-/** Returns a statement that stores the time of the daemon's last heartbeat. */
+/**
+ * Returns a statement that stores the time of the daemon's last heartbeat. Each run has a row, because two machines with the same host name
+ * can have the same id.
+ */
 export function beat({ id, run }: LeaseHolder): LeaseStatement {
   return {
-    sql: `INSERT INTO heartbeats VALUES (?1, ?2, ${nowMs}) ON CONFLICT (id) DO UPDATE SET run = excluded.run, seen_ms = excluded.seen_ms`,
+    sql: `INSERT INTO heartbeats VALUES (?1, ?2, ${nowMs}) ON CONFLICT (id, run) DO UPDATE SET seen_ms = excluded.seen_ms`,
     values: [id, run],
   };
 }
@@ -69,6 +75,22 @@ export function takeLease(
   ];
 }
 
+/** Returns a statement that deletes the heartbeats of daemons that stopped more than 1 day ago. */
+export function forgetHolders(): LeaseStatement {
+  return { sql: `DELETE FROM heartbeats WHERE seen_ms < ${nowMs} - ${keptHeartbeatMs}`, values: [] };
+}
+
+/**
+ * Returns a statement that deletes the leases of all queues that begin with `prefix`, up to a planned time. Keeps leases whose names somebody
+ * could take again.
+ */
+export function forgetLeases(prefix: string, untilMs: number): LeaseStatement {
+  return {
+    sql: `DELETE FROM leases WHERE substr(queue, 1, length(?1)) = ?1 AND slot_ms <= ?2 AND slot_ms < ${nowMs} - ${slotToleranceMs}`,
+    values: [prefix, untilMs],
+  };
+}
+
 export function selectLease(name: string): LeaseStatement {
   return { sql: "SELECT 1 AS found FROM leases WHERE name = ?1", values: [name] };
 }
@@ -80,12 +102,19 @@ export function endLease(name: string, token: string, state: "ran" | "skipped", 
       sql: "UPDATE leases SET state = ?3, result = ?4 WHERE name = ?1 AND token = ?2 AND state IN ('taken', 'unknown')",
       values: [name, token, state, result],
     },
-    {
-      sql: `DELETE FROM leases WHERE queue = (SELECT queue FROM leases WHERE name = ?1) AND state <> 'taken' AND slot_ms < (SELECT slot_ms
-          FROM leases WHERE queue = (SELECT queue FROM leases WHERE name = ?1) ORDER BY slot_ms DESC LIMIT 1 OFFSET ${keptLeases - 1})`,
-      values: [name],
-    },
+    deleteOldest(name, "state = 'skipped'"),
+    // Skipped leases do not count here. A long run causes many of them, which would replace the leases of earlier runs.
+    deleteOldest(name, "state IN ('ran', 'unknown')"),
   ];
+}
+
+function deleteOldest(name: string, condition: string): LeaseStatement {
+  const queue = "queue = (SELECT queue FROM leases WHERE name = ?1)";
+  return {
+    sql: `DELETE FROM leases WHERE ${queue} AND ${condition} AND slot_ms < (SELECT slot_ms FROM leases WHERE ${queue} AND ${condition}
+        ORDER BY slot_ms DESC LIMIT 1 OFFSET ${keptLeases - 1})`,
+    values: [name],
+  };
 }
 
 /** Returns a statement that marks the leases of stopped daemons as unknown, and selects them. */
@@ -104,14 +133,17 @@ export function skipMissed(missed: readonly MissedLease[], { id, run, name: inst
 
 /** Returns a statement that selects the `id` of each daemon whose last heartbeat is recent. */
 export function selectLive(): LeaseStatement {
-  return { sql: `SELECT id FROM heartbeats WHERE seen_ms > ${nowMs} - ${deadAfterMs} ORDER BY id`, values: [] };
+  return { sql: `SELECT DISTINCT id FROM heartbeats WHERE seen_ms > ${nowMs} - ${deadAfterMs} ORDER BY id`, values: [] };
 }
 
-/** Returns a statement that selects the newest leases of each queue. */
+/** Returns a statement that selects the newest leases of each queue, and also older ones that are held, and the last ended one. */
 export function selectLeases(queues: readonly string[], limit: number): LeaseStatement {
   return {
-    sql: `SELECT ${columns} FROM json_each(?1) AS wanted JOIN leases ON queue = wanted.value AND slot_ms >= coalesce(
-        (SELECT slot_ms FROM leases AS newer WHERE newer.queue = wanted.value ORDER BY slot_ms DESC LIMIT 1 OFFSET ?2), 0)
+    sql: `SELECT ${columns} FROM json_each(?1) AS wanted JOIN leases ON queue = wanted.value AND (state = 'taken'
+        OR slot_ms >= coalesce(
+          (SELECT slot_ms FROM leases AS newer WHERE newer.queue = wanted.value ORDER BY slot_ms DESC LIMIT 1 OFFSET ?2), 0)
+        OR name = (SELECT name FROM leases AS ended WHERE ended.queue = wanted.value AND state IN ('ran', 'unknown')
+          ORDER BY slot_ms DESC LIMIT 1))
       ORDER BY queue, slot_ms DESC`,
     values: [JSON.stringify(queues), limit - 1],
   };

@@ -58,14 +58,22 @@ export interface LeaseStore {
   take(request: LeaseRequest): Promise<LeaseAnswer>;
   /** Returns whether a lease with this name exists. */
   has(name: string): Promise<boolean>;
-  /** Ends the lease with this token. A lease that is unknown or taken gets this state. Keeps the newest 50 ended leases of the queue. */
+  /** Ends the lease with this token. A lease that is unknown or taken gets this state. Keeps the newest 50 ended and 50 skipped ones of the queue. */
   end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void>;
   /**
    * Reports that the caller runs, marks leases of stopped daemons as unknown, and records names as skipped that nobody can take any more.
    */
   settle(missed: readonly MissedLease[]): Promise<Settled>;
-  /** Returns the newest leases of each queue, at most `limit` per queue, sorted by queue, then newest first. */
+  /**
+   * Returns the newest leases of each queue, sorted by queue, then newest first. Returns `limit` leases per queue, and further ones only if
+   * they are held or the last ended one.
+   */
   list(queues: readonly string[], limit: number): Promise<readonly Lease[]>;
+  /**
+   * Deletes the leases of all queues that begin with `prefix`, up to a planned time in Unix milliseconds. Keeps leases that are less than 5 s
+   * old, because somebody could take their names again.
+   */
+  forget(prefix: string, untilMs: number): Promise<void>;
   /** Returns the time of the store in Unix milliseconds. */
   nowMs(): number;
 }

@@ -5,6 +5,8 @@ import {
   beat,
   createLeaseTables,
   endLease,
+  forgetHolders,
+  forgetLeases,
   loseLeases,
   selectLease,
   selectLeases,
@@ -48,12 +50,17 @@ export class LocalLeaseStore implements LeaseStore {
   }
 
   async settle(missed: readonly MissedLease[]): Promise<Settled> {
-    const rows = this.#run([beat(this.#options.holder), loseLeases(), skipMissed(missed, this.#options.holder), selectLive()]);
+    const { holder } = this.#options;
+    const rows = this.#run([beat(holder), loseLeases(), skipMissed(missed, holder), selectLive(), forgetHolders()]);
     return { unknown: (rows[1] ?? []).map(toLease), liveInstances: (rows[3] ?? []).map((row) => String((row as { id?: unknown }).id)) };
   }
 
   async list(queues: readonly string[], limit: number): Promise<Lease[]> {
     return (this.#run([selectLeases(queues, limit)])[0] ?? []).map(toLease);
+  }
+
+  async forget(prefix: string, untilMs: number): Promise<void> {
+    this.#run([forgetLeases(prefix, untilMs)]);
   }
 
   nowMs(): number {

@@ -16,6 +16,8 @@ const missedAfterMs = 10_000;
 const unansweredMs = 2_000;
 /** Number of slots per job that the daemon checks. The lease store keeps as many. */
 const checkedSlots = 50;
+/** Maximum number of ends that wait for the primary. */
+const mostEnds = 1_000;
 
 /** JSON in a lease of a cron job. */
 const SlotDetail = z.object({ worker: z.string(), version: z.string(), schedule: z.string() });
@@ -64,6 +66,8 @@ export class CronSlots {
   readonly #watched = new Map<string, Watched>();
   /** Ends that the lease store has not confirmed yet, by the name of the slot. */
   readonly #ends = new Map<string, PendingEnd>();
+  /** Deleted workers whose leases remain, with the time of the deletion in Unix milliseconds. */
+  readonly #forgotten = new Map<string, number>();
   readonly #running = new Set<Promise<unknown>>();
   #live: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -117,11 +121,15 @@ export class CronSlots {
     return Map.groupBy(await this.#options.leases.list(queues, limit), ({ queue }) => queue);
   }
 
+  /** Deletes the leases of a deleted worker with the next heartbeats. A new worker with this name keeps its leases. */
+  forget(worker: string): void {
+    this.#forgotten.set(worker, Date.now());
+  }
+
   /** Sends a heartbeat, ends and missed slots. After a failure, the next heartbeat sends them again. */
   async settle(): Promise<void> {
     const { leases, onUnknown, log } = this.#options;
     try {
-      await this.#sendEnds();
       const untilMs = leases.nowMs() - missedAfterMs;
       const { unknown, liveInstances } = await leases.settle(await this.#missed(untilMs));
       this.#live = liveInstances;
@@ -130,6 +138,11 @@ export class CronSlots {
       for (const lease of unknown) {
         const detail = parseDetail(lease.detail);
         if (detail) onUnknown({ ...detail, instance: lease.instance, slotMs: lease.slotMs });
+      }
+      await this.#sendEnds();
+      for (const [worker, forgottenMs] of this.#forgotten) {
+        await leases.forget(queueOf(worker, ""), forgottenMs);
+        if (forgottenMs < untilMs) this.#forgotten.delete(worker);
       }
     } catch (error) {
       if (!this.#isFailing) log.warn({ err: error }, "cron jobs with `on: one` do not run: the primary of the key store does not respond");
@@ -162,14 +175,26 @@ export class CronSlots {
       .catch(() => leases.take(request))
       .catch(() => {
         const end: SlotEnd = { state: "skipped", result: { error: "The primary of the key store did not confirm the run." } };
-        this.#ends.set(request.name, { token: request.token, end, notBeforeMs: performance.now() + unansweredMs });
+        this.#keepEnd(request.name, { token: request.token, end, notBeforeMs: performance.now() + unansweredMs });
         return "late" as const;
       });
   }
 
   async #end(name: string, token: string, end: SlotEnd): Promise<void> {
-    this.#ends.set(name, { token, end, notBeforeMs: 0 });
+    this.#keepEnd(name, { token, end, notBeforeMs: 0 });
     await this.#sendEnds().catch(() => undefined);
+  }
+
+  /**
+   * Keeps an end until the primary confirms it. Beyond the maximum, discards an unconfirmed request of the middle: those at the begin and at
+   * the end of an outage have more likely reached the primary.
+   */
+  #keepEnd(name: string, pending: PendingEnd): void {
+    this.#ends.set(name, pending);
+    if (this.#ends.size <= mostEnds) return;
+    const names = [...this.#ends.keys()];
+    const isUnconfirmed = (key: string) => (this.#ends.get(key)?.notBeforeMs ?? 0) > 0;
+    this.#ends.delete(names.slice(mostEnds / 2).find(isUnconfirmed) ?? (names[0] as string));
   }
 
   async #sendEnds(): Promise<void> {
@@ -191,7 +216,7 @@ export class CronSlots {
     );
     return due.flatMap(({ job, checkedUntilMs }) => {
       const leases = known.get(job.queue) ?? [];
-      const fromMs = checkedUntilMs ?? sameSince(leases, job.schedule) ?? untilMs;
+      const fromMs = checkedUntilMs ?? sameSince(leases.slice(0, checkedSlots), job.schedule) ?? untilMs;
       const names = new Set(leases.map(({ name }) => name));
       const slots = job.cron.previousRuns(checkedSlots, new Date(untilMs + 1)).map((slot) => slot.getTime());
       return slots
@@ -199,6 +224,11 @@ export class CronSlots {
         .map((slotMs) => ({ name: nameOf(job.queue, slotMs), queue: job.queue, slotMs, detail: detailOf(job) }));
     });
   }
+}
+
+/** Returns the queue of a job. The key is the same in all versions. An empty key gives the prefix of all queues of the worker. */
+export function queueOf(worker: string, key: string): string {
+  return `cron ${worker} ${key}`;
 }
 
 function nameOf(queue: string, slotMs: number): string {

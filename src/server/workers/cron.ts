@@ -4,7 +4,7 @@ import type { CronJob, CronRun } from "../../shared/contract/cron.js";
 import { toApiError } from "../web/error-response.js";
 import type { CronRuns, JobHistory, RunStart } from "./cron-runs.js";
 import { mergeRuns } from "./cron-slot-runs.js";
-import type { CronSlots, SlotEnd, SlotJob } from "./cron-slots.js";
+import { queueOf, type CronSlots, type SlotEnd, type SlotJob } from "./cron-slots.js";
 import type { ServedVersion } from "./engine/version-handler.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
@@ -153,13 +153,18 @@ export class CronJobs {
       throw new ApiError("CRON_JOB_NOT_FOUND", `The active version of ${name} has no cron job ${index}. ${hint}`);
     }
     if (job.history.isRunning)
-      throw new ApiError("CRON_JOB_RUNNING", `The cron job ${titleOf(job)} of ${name} is already running. Wait until the run has ended.`);
+      throw new ApiError(
+        "CRON_JOB_RUNNING",
+        `The cron job ${titleOf(job)} of ${name} is already running on this daemon. Wait until the run has ended.`,
+      );
     return this.#run(job, { trigger: "manual", by });
   }
 
-  /** Discards the runs of a deleted worker. */
+  /** Discards the runs of a deleted worker: those of this daemon, and with a primary also those in the leases. */
   forget(name: string): void {
-    this.#options.runs.forget(name);
+    const { runs, slots } = this.#options;
+    runs.forget(name);
+    slots?.forget(name);
   }
 
   /** Stops all schedules. Running jobs continue. */
@@ -173,7 +178,7 @@ export class CronJobs {
     const { name: worker, version: number } = version;
     const cron: Cron = new Cron(entry.schedule, { timezone: "UTC", unref: true }, () => this.#runScheduled(job));
     const { schedule } = entry;
-    const slot = slots && entry.on === "one" ? { queue: `cron ${worker} ${key}`, worker, version: number, schedule, cron } : undefined;
+    const slot = slots && entry.on === "one" ? { queue: queueOf(worker, key), worker, version: number, schedule, cron } : undefined;
     const job: Job = { version, entry, cron, history: runs.historyOf(worker, key), slot, nextMs: cron.nextRun()?.getTime() ?? Infinity };
     if (slot) slots?.watch(slot);
     return job;

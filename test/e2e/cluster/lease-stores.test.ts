@@ -87,6 +87,7 @@ describe.each([
     expect((await leases.list(["job"], 2)).map(({ name, state }) => [name, state])).toEqual([
       [third.name, "taken"],
       [second.name, "skipped"],
+      [first.name, "ran"],
     ]);
   });
 
@@ -146,6 +147,46 @@ describe.each([
   });
 });
 
+describe.each([
+  ["a local file", openLocal],
+  ["a primary", openPrimary],
+])("leases of a long run and of a deleted worker (storage: %s)", (_name, open) => {
+  test("list a held lease and the last run behind skipped ones, which replace no run", async () => {
+    const { leases } = await open();
+    const now = Date.now() - 4_000;
+    const [ran, held] = [requestAt(now), requestAt(now + 1)];
+    await leases.take(ran);
+    await leases.end(ran.name, ran.token, "ran", "{}");
+    expect(await leases.take(held)).toBe("mine");
+    const missed = Array.from({ length: 70 }, (_, index) => requestAt(now + 2 + index));
+    for (const request of missed) expect(await leases.take(request)).toBe("blocked");
+
+    const listed = await leases.list(["job"], 5);
+    expect(listed.map(({ state }) => state)).toEqual([...Array.from({ length: 5 }, () => "skipped"), "taken", "ran"]);
+    await leases.end(held.name, held.token, "ran", "{}");
+
+    const kept = await leases.list(["job"], 100);
+    expect(kept.map(({ state }) => state)).toEqual([...Array.from({ length: 50 }, () => "skipped"), "ran", "ran"]);
+  });
+
+  test("are deleted by the prefix of their queue up to a time, and old heartbeats too", async () => {
+    const { leases, execute } = await open();
+    const now = Date.now();
+    const requests = ["cron app GET /", "cron app-2 GET /"].map((queue) => requestAt(now, { name: queue, queue }));
+    for (const request of requests) await leases.take(request);
+    await execute("UPDATE leases SET slot_ms = slot_ms - 6000");
+    await leases.take(requestAt(now, { name: "new", queue: "cron app GET /" }));
+    await execute("INSERT INTO heartbeats SELECT 'old', 'old', seen_ms - 86400001 FROM heartbeats");
+
+    await leases.forget("cron app ", now);
+    await leases.settle([]);
+
+    const left = await leases.list(["cron app GET /", "cron app-2 GET /"], 10);
+    expect(left.map(({ name }) => name).toSorted()).toEqual(["cron app-2 GET /", "new"]);
+    await execute("INSERT INTO heartbeats VALUES ('old', 'old', 0)");
+  });
+});
+
 describe("the lease stores of several daemons with one primary", () => {
   test("give each of 30 names to one daemon", async () => {
     const { sqld } = await startPrimary();
@@ -161,17 +202,43 @@ describe("the lease stores of several daemons with one primary", () => {
     expect(liveInstances).toHaveLength(3);
   });
 
+  test("keep the leases of two daemons whose machines have the same host name", async () => {
+    const { sqld, execute } = await startPrimary();
+    const [first, second] = [(await openReplicatedStore(sqld.url)).store.leases, (await openReplicatedStore(sqld.url)).store.leases];
+    await Promise.all([first.settle([]), second.settle([])]);
+    await execute("UPDATE heartbeats SET id = 'same'");
+    await execute("INSERT INTO leases SELECT run, run, '', id || '/' || run, '', 'taken', 0, '{}', NULL FROM heartbeats");
+
+    expect((await first.settle([])).unknown).toEqual([]);
+    expect((await second.settle([])).unknown).toEqual([]);
+  });
+
+  test("list leases while another client holds the write lock", async () => {
+    const { sqld, execute } = await startPrimary();
+    const { store } = await openReplicatedStore(sqld.url);
+    expect(await store.leases.list(["job"], 1)).toEqual([]);
+    await store.leases.take(requestAt(Date.now()));
+    const slow = execute(`INSERT INTO leases WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500000)
+      SELECT 'slow', 'slow', '', '', '', 'ran', max(i), '{}', NULL FROM n`);
+
+    expect(await store.leases.has("slow")).toBe(false);
+    expect(await store.leases.list(["job"], 1)).toHaveLength(1);
+    await slow;
+  });
+
   test("reject all requests while the primary is away, and keep no lease", async () => {
     const { sqld } = await startPrimary();
     const { store } = await openReplicatedStore(sqld.url);
     await sqld.kill();
     const slot = requestAt(Date.now());
 
-    for (const attempt of [store.leases.take(slot), store.leases.settle([]), store.leases.list(["job"], 1), store.leases.has("job")])
-      await expect(attempt).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
+    const { leases } = store;
+    const requests = [() => leases.take(slot), () => leases.settle([]), () => leases.list(["job"], 1), () => leases.has("job")];
+    for (const request of [...requests, () => leases.forget("job", 0)])
+      await expect(request()).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
 
     await sqld.restart();
-    await expect.poll(() => store.readState().isWritable).toBe(true);
+    await expect.poll(() => store.readState().isWritable, { timeout: 20_000 }).toBe(true);
     expect(await store.leases.list(["job"], 1)).toEqual([]);
   });
 });

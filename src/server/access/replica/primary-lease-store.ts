@@ -4,6 +4,8 @@ import {
   createLeaseTables,
   endLease,
   firstConditionValue,
+  forgetHolders,
+  forgetLeases,
   loseLeases,
   selectLease,
   selectLeases,
@@ -21,6 +23,8 @@ interface PrimaryLeaseStoreOptions {
   readonly holder: LeaseHolder;
   /** Sends statements to the primary. Creates missing tables first by the statements in `creating`. Throws KEY_STORE_UNAVAILABLE. */
   readonly send: (statements: readonly Statement[], options: { creating: readonly Statement[] }) => Promise<SqlRow[][]>;
+  /** Runs statements that change nothing. Resolves with no rows if the primary has no such table. Throws KEY_STORE_UNAVAILABLE. */
+  readonly read: (statements: readonly Statement[]) => Promise<SqlRow[][]>;
   /** Returns the known position of the primary and the time limit of a change. Throws KEY_STORE_UNAVAILABLE. */
   readonly createMark: () => Marked;
   /** Returns an estimate of the primary's time in Unix milliseconds. Throws KEY_STORE_UNAVAILABLE. */
@@ -44,7 +48,7 @@ export class PrimaryLeaseStore implements LeaseStore {
   }
 
   async has(name: string): Promise<boolean> {
-    return (await this.#send([selectLease(name)]))[0]?.length === 1;
+    return (await this.#read(selectLease(name))).length === 1;
   }
 
   async end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void> {
@@ -53,16 +57,26 @@ export class PrimaryLeaseStore implements LeaseStore {
 
   async settle(missed: readonly MissedLease[]): Promise<Settled> {
     const { holder } = this.#options;
-    const rows = await this.#send([beat(holder), loseLeases(), skipMissed(missed, holder), selectLive()]);
+    const rows = await this.#send([beat(holder), loseLeases(), skipMissed(missed, holder), selectLive(), forgetHolders()]);
     return { unknown: (rows[1] ?? []).map((row) => toLease(row as LeaseRow)), liveInstances: (rows[3] ?? []).map(({ id }) => String(id)) };
   }
 
   async list(queues: readonly string[], limit: number): Promise<Lease[]> {
-    return ((await this.#send([selectLeases(queues, limit)]))[0] ?? []).map((row) => toLease(row as LeaseRow));
+    return (await this.#read(selectLeases(queues, limit))).map((row) => toLease(row as LeaseRow));
+  }
+
+  async forget(prefix: string, untilMs: number): Promise<void> {
+    await this.#send([forgetLeases(prefix, untilMs)]);
   }
 
   nowMs(): number {
     return this.#options.nowMs();
+  }
+
+  /** Reads without the write lock of the primary, so that lists do not delay the requests for leases. */
+  async #read(statement: Statement): Promise<SqlRow[]> {
+    this.#options.nowMs();
+    return (await this.#options.read([statement]))[0] ?? [];
   }
 
   async #send(statements: readonly Statement[]): Promise<SqlRow[][]> {

@@ -1,11 +1,11 @@
 import { newKeyColumns, valuesOf, type KeyRow, type NewKey } from "../key-store.js";
 import type { SqlValue, Statement } from "./primary-client.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
+import { nowMs } from "../../storage/lease-sql.js";
 
 /** Number of revisions that the primary keeps. If a replica is further behind, the daemon fetches a complete new replica. */
 const keptRevisions = 10_000;
 
-const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 /**
  * SQL expression for the revision of the running change. The expression is null if the primary received the change too late. The statements
  * then change nothing.

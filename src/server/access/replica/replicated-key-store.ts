@@ -78,6 +78,7 @@ export class ReplicatedKeyStore implements KeyStore {
     this.leases = new PrimaryLeaseStore({
       holder: { ...instance, run: this.#instance },
       send: (statements, options) => this.#send(statements, options),
+      read: (statements) => this.#read(statements),
       createMark: () => this.#createMark(),
       nowMs: () => this.#known().nowMs(),
     });
@@ -245,6 +246,16 @@ export class ReplicatedKeyStore implements KeyStore {
       });
     } catch (error) {
       throw error instanceof PrimaryError ? unavailable(error.message, error) : error;
+    }
+  }
+
+  async #read(statements: readonly Statement[]): Promise<SqlRow[][]> {
+    try {
+      return await this.#primary.read(...statements);
+    } catch (error) {
+      if (!(error instanceof PrimaryError)) throw error;
+      if (error.kind === "without-tables") return [];
+      throw unavailable(error.message, error);
     }
   }
 

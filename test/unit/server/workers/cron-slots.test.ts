@@ -17,6 +17,7 @@ class FakeLeases implements LeaseStore {
   isAway = false;
   skewMs = 0;
   requests = 0;
+  readonly calls: ("settle" | "end")[] = [];
 
   async take({ name, queue, slotMs, token, detail }: LeaseRequest): Promise<LeaseAnswer> {
     this.#receive();
@@ -36,12 +37,14 @@ class FakeLeases implements LeaseStore {
 
   async end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void> {
     this.#receive();
+    this.calls.push("end");
     const row = this.rows.get(name);
     if (row?.token === token) this.rows.set(name, { ...row, state, result });
   }
 
   async settle(missed: readonly MissedLease[]): Promise<Settled> {
     this.#receive();
+    this.calls.push("settle");
     for (const lease of missed)
       if (!this.rows.has(lease.name))
         this.rows.set(lease.name, { ...lease, token: "", instance: "A", state: "skipped", result: undefined });
@@ -51,6 +54,12 @@ class FakeLeases implements LeaseStore {
   async list(queues: readonly string[]): Promise<Lease[]> {
     this.#receive();
     return [...this.rows.values()].filter(({ queue }) => queues.includes(queue)).toSorted((one, other) => other.slotMs - one.slotMs);
+  }
+
+  async forget(prefix: string, untilMs: number): Promise<void> {
+    this.#receive();
+    for (const { name, queue, slotMs } of this.rows.values())
+      if (queue.startsWith(prefix) && slotMs <= untilMs && slotMs < this.nowMs() - 5_000) this.rows.delete(name);
   }
 
   nowMs(): number {
@@ -176,6 +185,31 @@ describe("a slot", () => {
     await slots.settle();
 
     expect([...leases.rows.values()]).toMatchObject([{ state: "ran", result: '{"status":500}' }]);
+  });
+
+  test("has a pending end for at most 1,000 failed requests, sent after the heartbeat", async () => {
+    leases.lostAnswers = 2_400;
+    for (let slot = 0; slot < 1_200; slot += 1) await run(startMs + slot);
+    leases.calls.length = 0;
+    vi.advanceTimersByTime(2_000);
+
+    await slots.settle();
+
+    expect(leases.calls).toEqual(["settle", ...Array.from({ length: 1_000 }, () => "end")]);
+  });
+
+  test("is deleted with its worker, and a new worker of that name keeps its slots", async () => {
+    await run(startMs);
+    slots.forget("app");
+    vi.setSystemTime(startMs + 2_000);
+    await run(startMs + 2_000);
+    await slots.settle();
+    expect(states()).toEqual(["ran", "ran"]);
+
+    vi.setSystemTime(startMs + 20_000);
+    await slots.settle();
+
+    expect([...leases.rows.values()].map(({ slotMs }) => slotMs)).toEqual([startMs + 2_000]);
   });
 
   test("waits 150 ms per live daemon that precedes this one, and then only looks", async () => {
