@@ -43,6 +43,8 @@ interface OciPackageStoreOptions {
 export class OciPackageStore implements PackageStore, PackageIndex {
   readonly #options: OciPackageStoreOptions;
   readonly #workers = new Map<string, Map<string, VersionRow>>();
+  /** Keys of the versions that a daemon deleted. A lost or empty index has no such keys, so it deletes no folders. */
+  readonly #deleted = new Set<string>();
   /** The newest value that this daemon wrote to a record, by key. */
   readonly #ownValues = new Map<string, string | undefined>();
   readonly #listeners = new Set<(changes: readonly StoredChange[]) => void>();
@@ -64,6 +66,10 @@ export class OciPackageStore implements PackageStore, PackageIndex {
 
   versionsOf(name: string): readonly VersionRow[] {
     return [...(this.#workers.get(name)?.values() ?? [])];
+  }
+
+  isDeleted(version: PackageRef): boolean {
+    return this.#deleted.has(keyOf(version));
   }
 
   async fetch(version: PackageRef, into: string): Promise<{ sizeBytes: number }> {
@@ -196,6 +202,8 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   #applyRow({ key, value, revision }: StoredRecord): StoredChange["type"] | undefined {
     const ref = refOf(key);
     const before = this.#find(ref);
+    if (value === undefined) this.#deleted.add(key);
+    else this.#deleted.delete(key);
     if (value === undefined) return this.#delete(ref) ? "worker.version-deleted" : undefined;
     let row: VersionRow;
     try {
@@ -216,6 +224,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     const keys = new Set(records.filter(({ value }) => value !== undefined).map(({ key }) => key));
     const missing = [...this.#workers.values()].flatMap((versions) => [...versions.values()]).filter((row) => !keys.has(keyOf(row)));
     for (const row of missing) this.#delete(row);
+    this.#deleted.clear();
     return missing.map(({ name, version }) => ({ name, version, type: "worker.version-deleted", isElsewhere: true }));
   }
 
