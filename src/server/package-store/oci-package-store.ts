@@ -15,13 +15,12 @@ import {
   type Publication,
   type StoredChange,
 } from "../packages/package-store.js";
+import type { ArchiveFormat } from "../packages/archive/unpack.js";
 import type { BlobStore } from "../registry/blob-store.js";
 import { RegistryError } from "../registry/registry-error.js";
 import type { Digest } from "../registry/verified-download.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import { keyOf, parseRow, refOf, usedFields, valueOf, versionKind, type VersionRow } from "./version-row.js";
-
-type ArchiveFormat = VersionRow["format"];
 
 const mediaTypes: Readonly<Record<ArchiveFormat, string>> = {
   tar: "application/vnd.runtimed.package.v1.tar+gzip",
@@ -45,7 +44,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   readonly #workers = new Map<string, Map<string, VersionRow>>();
   /** Keys of the versions that a daemon deleted. A lost or empty index has no such keys, so it deletes no folders. */
   readonly #deleted = new Set<string>();
-  /** The newest value that this daemon wrote to a record, by key. */
+  /** The values that this daemon writes to records now, by key. */
   readonly #ownValues = new Map<string, string | undefined>();
   readonly #listeners = new Set<(changes: readonly StoredChange[]) => void>();
   readonly #stopFollowing: () => void;
@@ -176,9 +175,12 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       const changes = changesNow();
       if (changes.length === 0) return;
       for (const { key, value } of changes) this.#ownValues.set(key, value);
-      if (await this.#options.records.transact(changes)) return;
-      for (const { key } of changes) this.#ownValues.delete(key);
-      await delay(attemptPauseMs);
+      try {
+        if (await this.#options.records.transact(changes)) return;
+      } finally {
+        for (const { key } of changes) this.#ownValues.delete(key);
+      }
+      if (attempt < mostAttempts) await delay(attemptPauseMs);
     }
     throw new ApiError("CHANGE_CONFLICT", "Another daemon changed the same package meanwhile. Read its state and try again.");
   }
