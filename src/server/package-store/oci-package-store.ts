@@ -15,13 +15,12 @@ import {
   type Publication,
   type StoredChange,
 } from "../packages/package-store.js";
+import type { ArchiveFormat } from "../packages/archive/unpack.js";
 import type { BlobStore } from "../registry/blob-store.js";
 import { RegistryError } from "../registry/registry-error.js";
 import type { Digest } from "../registry/verified-download.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import { keyOf, parseRow, refOf, usedFields, valueOf, versionKind, type VersionRow } from "./version-row.js";
-
-type ArchiveFormat = VersionRow["format"];
 
 const mediaTypes: Readonly<Record<ArchiveFormat, string>> = {
   tar: "application/vnd.runtimed.package.v1.tar+gzip",
@@ -43,7 +42,9 @@ interface OciPackageStoreOptions {
 export class OciPackageStore implements PackageStore, PackageIndex {
   readonly #options: OciPackageStoreOptions;
   readonly #workers = new Map<string, Map<string, VersionRow>>();
-  /** The newest value that this daemon wrote to a record, by key. */
+  /** Keys of the versions that a daemon deleted. A lost or empty index has no such keys, so it deletes no folders. */
+  readonly #deleted = new Set<string>();
+  /** The values that this daemon writes to records now, by key. */
   readonly #ownValues = new Map<string, string | undefined>();
   readonly #listeners = new Set<(changes: readonly StoredChange[]) => void>();
   readonly #stopFollowing: () => void;
@@ -64,6 +65,10 @@ export class OciPackageStore implements PackageStore, PackageIndex {
 
   versionsOf(name: string): readonly VersionRow[] {
     return [...(this.#workers.get(name)?.values() ?? [])];
+  }
+
+  isDeleted(version: PackageRef): boolean {
+    return this.#deleted.has(keyOf(version));
   }
 
   async fetch(version: PackageRef, into: string): Promise<{ sizeBytes: number }> {
@@ -170,9 +175,12 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       const changes = changesNow();
       if (changes.length === 0) return;
       for (const { key, value } of changes) this.#ownValues.set(key, value);
-      if (await this.#options.records.transact(changes)) return;
-      for (const { key } of changes) this.#ownValues.delete(key);
-      await delay(attemptPauseMs);
+      try {
+        if (await this.#options.records.transact(changes)) return;
+      } finally {
+        for (const { key } of changes) this.#ownValues.delete(key);
+      }
+      if (attempt < mostAttempts) await delay(attemptPauseMs);
     }
     throw new ApiError("CHANGE_CONFLICT", "Another daemon changed the same package meanwhile. Read its state and try again.");
   }
@@ -196,6 +204,8 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   #applyRow({ key, value, revision }: StoredRecord): StoredChange["type"] | undefined {
     const ref = refOf(key);
     const before = this.#find(ref);
+    if (value === undefined) this.#deleted.add(key);
+    else this.#deleted.delete(key);
     if (value === undefined) return this.#delete(ref) ? "worker.version-deleted" : undefined;
     let row: VersionRow;
     try {
@@ -216,6 +226,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     const keys = new Set(records.filter(({ value }) => value !== undefined).map(({ key }) => key));
     const missing = [...this.#workers.values()].flatMap((versions) => [...versions.values()]).filter((row) => !keys.has(keyOf(row)));
     for (const row of missing) this.#delete(row);
+    this.#deleted.clear();
     return missing.map(({ name, version }) => ({ name, version, type: "worker.version-deleted", isElsewhere: true }));
   }
 

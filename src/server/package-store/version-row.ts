@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Deployment } from "../../shared/deployment.js";
 import { Installation } from "../../shared/installation.js";
+import { isPackageName, isPackageVersion } from "../../shared/package-name.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { PackageRef, StoredVersion } from "../packages/package-store.js";
 
@@ -36,7 +37,10 @@ export function refOf(key: string): PackageRef {
 
 /** Parses a record. Throws for a value that no daemon has written. */
 export function parseRow(key: string, value: string, revision: number): VersionRow {
-  return { ...refOf(key), ...VersionValue.parse(JSON.parse(value)), revision };
+  const ref = refOf(key);
+  // The name and the version become folder names.
+  if (!isPackageName(ref.name) || !isPackageVersion(ref.version)) throw new Error("the key is not a package name and a version");
+  return { ...ref, ...VersionValue.parse(JSON.parse(value)), revision };
 }
 
 export function valueOf({ digest, sizeBytes, format, enabled, fields, deployment, installation }: Omit<VersionRow, "revision">): string {

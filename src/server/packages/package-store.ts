@@ -77,6 +77,8 @@ export interface PackageStore {
 export interface PackageIndex {
   names(): Iterable<string>;
   versionsOf(name: string): readonly StoredVersion[];
+  /** Returns whether a daemon deleted the version. False for a version that the index has never had, or that it has lost. */
+  isDeleted(version: PackageRef): boolean;
   /** Writes the verified archive of a version to the new file `into`. Throws PACKAGE_UNAVAILABLE. */
   fetch(version: StoredVersion, into: string): Promise<{ sizeBytes: number }>;
   /** Calls `listener` after changes of this and of other daemons. */

@@ -50,12 +50,18 @@ export class StoredVersions {
 
   /** Adds the versions of the index to the catalog, and begins to follow changes that other daemons made while this daemon was stopped. */
   start(): void {
-    const { index, catalog, area } = this.#options;
+    const { index, catalog, area, log } = this.#options;
     for (const name of index.names()) {
       catalog.refresh(area.directory, this.#workerFolder(name));
       this.#follow(name);
     }
-    for (const name of catalog.names()) if (this.#goneVersions(name).length > 0) this.#follow(name);
+    for (const name of catalog.names()) {
+      const absent = this.#absentVersions(name);
+      if (absent.some((version) => index.isDeleted(version))) this.#follow(name);
+      const kept = absent.filter((version) => !index.isDeleted(version)).map(({ version }) => version);
+      if (kept.length > 0)
+        log.warn({ name, versions: kept }, "the index does not contain these versions; their downloaded files are served");
+    }
   }
 
   /** Downloads a version of the index unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
@@ -164,10 +170,10 @@ export class StoredVersions {
     });
   }
 
-  /** Removes the folders of versions that are no longer in the index. */
+  /** Removes the folders of versions that a daemon deleted. */
   async #removeGone(name: string): Promise<void> {
-    const { area, catalog, retiring } = this.#options;
-    const gone = this.#goneVersions(name);
+    const { area, catalog, index, retiring } = this.#options;
+    const gone = this.#absentVersions(name).filter((version) => index.isDeleted(version));
     if (gone.length === 0) return;
     const workerFolder = this.#workerFolder(name);
     await inTransaction(area, async (staged) => {
@@ -183,7 +189,8 @@ export class StoredVersions {
     });
   }
 
-  #goneVersions(name: string) {
+  /** Returns the downloaded versions that the index does not contain. */
+  #absentVersions(name: string) {
     const stored = new Set(this.#options.index.versionsOf(name).map(({ version }) => version));
     return this.#options.catalog
       .versionsIn(this.#workerFolder(name))

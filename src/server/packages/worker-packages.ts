@@ -194,7 +194,7 @@ export class WorkerPackages implements PackageOwner {
         const { filePath, text } = toggledManifest(current.folder, enabled);
         await this.#options.store.setEnabled(current, enabled);
         // The daemon has not downloaded this version yet. The catalog follows the index.
-        if (!existsSync(current.folder)) return true;
+        if (!this.#isOnDisk(current.folder)) return true;
         const change = workerChange(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
         await staged.writeFile(filePath, text, change, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
@@ -266,6 +266,11 @@ export class WorkerPackages implements PackageOwner {
     return manifest;
   }
 
+  /** Returns false if a store has the version and this daemon has not downloaded it. */
+  #isOnDisk(folder: string): boolean {
+    return !this.#stored || existsSync(folder);
+  }
+
   #refuseTakenPath(name: string): void {
     if (!this.#options.isPluginBase?.(`/${name}`)) return;
     throw new ApiError(
@@ -292,19 +297,22 @@ export class WorkerPackages implements PackageOwner {
     const nest = bare && { folder: workerFolder, as: bare.version };
     const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
+    let isPublished = false;
     // Checks the secrets again, because an operator can have deleted a secret while the daemon unpacked the archive.
     this.#options.secrets?.assertPresent(name, manifest, { countsStaged: true });
     const revertSecrets = await this.#options.secrets?.applyStaged(name);
     try {
-      const toggled = disabled && toggledManifest(disabled.folder, false);
+      const toggled = disabled && this.#isOnDisk(disabled.folder) ? toggledManifest(disabled.folder, false) : undefined;
       const alsoWritten = toggled && { file: toggled.filePath, text: toggled.text };
       await publish();
+      isPublished = this.#stored !== undefined;
       await staged.place({ from, target, nest, alsoWritten }, told, (movedTo) => {
         retiring = this.#catalog.refresh(area.directory, workerFolder, isReplaced).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {
       // Ignores an error of the revert, because the caller receives the error of the installation.
-      await revertSecrets?.().catch(() => undefined);
+      // Keeps the secrets of a published version, because the start or the first request downloads it.
+      if (!isPublished) await revertSecrets?.().catch(() => undefined);
       throw error;
     }
     return retiring;

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { Transform } from "node:stream";
+import { pipeline, Transform } from "node:stream";
 import type { BlobStore } from "./blob-store.js";
 import { ProgressLimit } from "./progress-limit.js";
 import { asRegistryError, discard, stallLimitMs, textOf, type RegistryClient } from "./registry-client.js";
@@ -40,7 +40,7 @@ export class OciBlobStore implements BlobStore {
     if (await this.has(blob.digest)) return;
     const config = { digest: digestOf(emptyConfig), sizeBytes: Buffer.byteLength(emptyConfig) };
     await this.#putBlob(config, () => emptyConfig);
-    await this.#putBlob(blob, (limit) => createReadStream(blob.file).pipe(counted(limit, blob.sizeBytes)));
+    await this.#putBlob(blob, (limit) => readCounted(blob, limit));
     await this.#putManifest(blob, config);
   }
 
@@ -156,6 +156,13 @@ function tagOf(digest: Digest): string {
 
 function digestOf(text: string): Digest {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/** Returns a stream of the file. An error of either stream ends both, so that no file stays open. */
+function readCounted({ file, sizeBytes }: Blob, limit: ProgressLimit): Transform {
+  const stream = counted(limit, sizeBytes);
+  pipeline(createReadStream(file), stream, () => undefined);
+  return stream;
 }
 
 /** Returns a stream that starts the limit again with each part. After the last byte, the registry has more time to compute the digest. */

@@ -57,6 +57,12 @@ test("the garbage collection of the registry keeps a blob", async () => {
   await store.get(blob, blob.into);
 });
 
+test("a missing file rejects the upload, and the store stays usable", async () => {
+  const blob = await newBlob(1000);
+  await expect(store.put({ ...blob, file: `${blob.file}.missing` })).rejects.toThrow();
+  await store.put(blob);
+});
+
 test("a removed blob is missing, and can be stored again", async () => {
   const blob = await newBlob(1000);
   await store.put(blob);

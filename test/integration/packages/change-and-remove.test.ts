@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { readFile, symlink } from "node:fs/promises";
+import { readFile, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
@@ -55,6 +55,12 @@ describe("the change that enables or disables a worker version", () => {
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answerAtRetirement).toBe("1.0.0");
+  });
+
+  test("fails when the folder of the version has vanished", async () => {
+    await rm(inUploads("app/2.0.0"), { recursive: true });
+    await expect(fixture.packages.setEnabled("app", "2.0.0", false)).rejects.toThrow();
+    expect(existsSync(inUploads("app/2.0.0"))).toBe(false);
   });
 
   test("changes no file when the version already has the requested state", async () => {

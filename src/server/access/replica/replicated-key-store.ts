@@ -209,7 +209,11 @@ export class ReplicatedKeyStore implements KeyStore {
     const results = await this.#send(statements, { creating: createRecordTable() });
     const revision = results.at(-1)?.[0]?.["revision"];
     if (revision === undefined && results.at(2)?.length !== 1) throw this.#notAccepted();
-    if (revision === undefined) return undefined;
+    if (revision === undefined) {
+      // The replica lacks the change of another daemon, which the caller must read first.
+      this.#replication.hurry();
+      return undefined;
+    }
     this.#replication.noteOwn({ ...marked.known, revision: Number(revision), mark: marked.mark });
     this.#replication.hurry();
     return Number(revision);

@@ -1,6 +1,9 @@
 import type { ServedVersion, VersionHandler } from "./version-handler.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
+/** Pause in ms after a failed opening, so that requests do not repeat a failing download without a pause. */
+const reopenPauseMs = 1_000;
+
 /** A version that the daemon has opened for a request. */
 export interface OpenedVersion {
   readonly version: ServedVersion;
@@ -68,9 +71,12 @@ export class OpenedVersions {
     );
   }
 
-  /** Makes the next request open a version again. Call it if the version could not be opened for a temporary reason. */
-  forget({ folder, generation }: ServedVersion): void {
-    if (this.#current.get(folder)?.version.generation === generation) this.#current.delete(folder);
+  /** After 1 s, makes the next request open a version again. Call it if the version could not be opened for a temporary reason. */
+  forgetLater({ folder, generation }: ServedVersion): void {
+    const failed = this.#current.get(folder);
+    if (failed?.version.generation !== generation) return;
+    const forget = () => this.#current.get(folder) === failed && this.#current.delete(folder);
+    setTimeout(forget, reopenPauseMs).unref();
   }
 
   /**

@@ -15,7 +15,7 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
   /** Returns whether a worker is installed. With `version`, returns whether this version is installed. Includes disabled versions. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
-  /** Downloads the files of a version that is not on the disk yet. Throws PACKAGE_UNAVAILABLE; the next request tries again. */
+  /** Downloads the files of a version that is not on the disk yet. Throws PACKAGE_UNAVAILABLE; the first request after 1 s tries again. */
   readonly ensure?: (version: ServedVersion) => Promise<void>;
   readonly limits: Pick<
     Limits,

@@ -69,7 +69,6 @@ export class WorkerEngine {
     const opening = this.#open(version, meter);
     opening.catch((error: unknown) => {
       const { name, version: tag } = version;
-      if (toApiError(error).code === "PACKAGE_UNAVAILABLE") this.#opened.forget(version);
       this.#options.observer?.troubled({ name, version: tag, kind: "start-failed", message: toApiError(error).message });
     });
     return { meter, opening };
@@ -311,7 +310,10 @@ export class WorkerEngine {
       checkObserver,
     }: { environment?: () => Readonly<Record<string, string>>; checkObserver?: CheckObserver } = {},
   ): Promise<VersionHandler> {
-    await this.#options.ensure?.(version);
+    await this.#options.ensure?.(version).catch((error: unknown) => {
+      this.#opened.forgetLater(version);
+      throw error;
+    });
     const entrypoint = await findEntrypoint(version);
     const requestLog = new RequestLog(this.#options.logs, version);
     if (entrypoint.kind === "static") {
