@@ -1,3 +1,4 @@
+import { hideCredentials } from "./hide-credentials.js";
 import { ConfigError } from "./config-error.js";
 import { readSecret, readSecretFile, type SecretForm } from "./secret-source.js";
 import type { VariableDescription } from "./config-variables.js";
@@ -60,7 +61,7 @@ export function readPackageSource(
   if (!isAccepted) {
     throw new ConfigError(
       "RUNTIME_PACKAGE_STORE",
-      text.replace(/\/\/[^/]*@/, "//[hidden]@"),
+      hideCredentials(text),
       "directory, or oci: and the URL of a repository without a query or password, such as oci:https://registry.example.org/runtimed",
     );
   }

@@ -1,3 +1,4 @@
+import { hideCredentials } from "./hide-credentials.js";
 import { hostname } from "node:os";
 import { parseDurationMs } from "../../shared/duration.js";
 import { ConfigError } from "./config-error.js";
@@ -89,7 +90,7 @@ function readUrl(text: string): string {
   if (isOrigin) return url.origin;
   throw new ConfigError(
     "RUNTIME_AUTH_DB_SYNC_URL",
-    text.replace(/\/\/[^/]*@/, "//[hidden]@"),
+    hideCredentials(text),
     "the URL of a libSQL server without a path, query or password, such as http://10.0.0.5:8080",
   );
 }

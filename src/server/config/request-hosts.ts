@@ -1,3 +1,4 @@
+import { hideCredentials } from "./hide-credentials.js";
 import { normalHostName } from "../../shared/host-name.js";
 import { isNamespace } from "../../shared/namespace.js";
 import { PanelHost } from "../web/panel-host.js";
@@ -83,7 +84,7 @@ function publicUrlOf(text: string): string | undefined {
   const isSound = url !== undefined && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname;
   return accepted(
     "RUNTIME_PUBLIC_URL",
-    text.replace(/\/\/[^/]*@/, "//[hidden]@"),
+    hideCredentials(text),
     "an http or https URL without query and password",
     isSound ? url.href.replace(/\/$/, "") : undefined,
   );

@@ -34,13 +34,14 @@ test(
   "`disableLatest` disables a version that this daemon has not downloaded",
   async () => {
     const [a, c] = await Promise.all([instances.start("q"), instances.start("r")]);
-    await uploadText(a, "bumped", "1.0.0", "one");
+    const first = { "index.js": 'export default { fetch: () => new Response("one") };', "manifest.yaml": "name: bumped\n" };
+    await a.client.workers.upload({ file: uploadOf("package.tgz", await packFiles(first)) });
     const versionsOf = async () => (await c.client.workers.list()).find(({ name }) => name === "bumped");
-    await expect.poll(async () => (await versionsOf())?.versions).toEqual(["1.0.0"]);
+    await expect.poll(async () => (await versionsOf())?.versions).toEqual(["latest"]);
     const app = 'export default { fetch: () => new Response("two") };';
     const archive = await packFiles({ "index.js": app, "manifest.yaml": manifestOf("bumped", "2.0.0") });
     await c.client.workers.upload({ file: uploadOf("package.tgz", archive), query: { disableLatest: "true" } });
-    expect(await versionsOf()).toMatchObject({ versions: ["2.0.0", "1.0.0"], disabledVersions: ["1.0.0"] });
+    expect(await versionsOf()).toMatchObject({ disabledVersions: ["latest"] });
     expect(await readText(c, "bumped")).toBe("two");
     await expectSoon(a, "bumped", "two");
     await Promise.all([a.stop(), c.stop()]);

@@ -153,7 +153,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_AUTH_DB_MODE: [/it takes local or sync/, ["replica", "Local", "sqlite"]],
   RUNTIME_AUTH_DB_SYNC_URL: [
     /the URL of a libSQL server without a path, query or password/,
-    ["", "10.0.0.5:8080", "ws://a.example", "http://a.example/db", "http://a.example/?tls=0", "http://a.example/#x"],
+    ["", "10.0.0.5:8080", "ws://a.example", "http://a.example/db", "http://a.example/?tls", "http://a.example/#x"],
   ],
   RUNTIME_INSTANCE_NAME: [/1 to 64 letters/, ["a b", "a/b", "ü", "x".repeat(65)]],
   RUNTIME_AUTH_DB_SYNC_INTERVAL: [/a duration such as 500ms, 1s, 10s/, ["0", "99ms", "61s", "-1s", "often"]],

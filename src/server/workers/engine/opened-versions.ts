@@ -71,12 +71,16 @@ export class OpenedVersions {
     );
   }
 
-  /** After 1 s, makes the next request open a version again. Call it if the version could not be opened for a temporary reason. */
-  forgetLater({ folder, generation }: ServedVersion): void {
-    const failed = this.#current.get(folder);
-    if (failed?.version.generation !== generation) return;
-    const forget = () => this.#current.get(folder) === failed && this.#current.delete(folder);
-    setTimeout(forget, reopenPauseMs).unref();
+  /** Downloads the files of a version that is not on the disk. After a failure, the first request after 1 s opens the version again. */
+  async download(version: ServedVersion, ensure: ((version: ServedVersion) => Promise<void>) | undefined): Promise<void> {
+    try {
+      await ensure?.(version);
+    } catch (error) {
+      const failed = this.#current.get(version.folder);
+      const forget = () => this.#current.get(version.folder) === failed && this.#current.delete(version.folder);
+      if (failed?.version.generation === version.generation) setTimeout(forget, reopenPauseMs).unref();
+      throw error;
+    }
   }
 
   /**

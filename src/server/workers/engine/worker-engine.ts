@@ -310,10 +310,7 @@ export class WorkerEngine {
       checkObserver,
     }: { environment?: () => Readonly<Record<string, string>>; checkObserver?: CheckObserver } = {},
   ): Promise<VersionHandler> {
-    await this.#options.ensure?.(version).catch((error: unknown) => {
-      this.#opened.forgetLater(version);
-      throw error;
-    });
+    await this.#opened.download(version, this.#options.ensure);
     const entrypoint = await findEntrypoint(version);
     const requestLog = new RequestLog(this.#options.logs, version);
     if (entrypoint.kind === "static") {
