@@ -169,6 +169,6 @@ function scriptOf(step: Step, index: number): string {
   const { text } = step.command;
   // Sends Ctrl-C to a command that runs until Ctrl-C.
   if (followedCommands.some((pattern) => pattern.test(text)))
-    return `${mark}\n{ timeout --foreground --signal=INT 4 ${text} 2>&1 || test $? = 130 -o $? = 124; } </dev/null`;
+    return `${mark}\n{ timeout --foreground --signal=INT 8 ${text} 2>&1 || test $? = 130 -o $? = 124; } </dev/null`;
   return `${mark}\n{ ${text}\n} 2>&1`;
 }
