@@ -5,7 +5,8 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
-import { LocalLeaseStore } from "../storage/local-lease-store.js";
+import { LocalLeaseDatabase } from "../storage/local-lease-database.js";
+import { SqlLeaseStore } from "../storage/sql-lease-store.js";
 import { openKeyDatabase, type KeyDatabaseOptions } from "./key-database.js";
 import {
   fromRow,
@@ -51,7 +52,8 @@ export class LocalKeyStore implements KeyStore {
    */
   readonly #reader: Database.Database;
   readonly records: LocalRecordStore;
-  readonly leases: LocalLeaseStore;
+  readonly leases: SqlLeaseStore;
+  readonly #leaseDatabase: LocalLeaseDatabase;
 
   /**
    * Opens `keys.db` in the state directory. Creates a missing file, and migrates an older schema. Throws if the file is damaged or has a
@@ -69,11 +71,11 @@ export class LocalKeyStore implements KeyStore {
     this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
     this.records = new LocalRecordStore({ database: this.#database, write: (change) => this.#write(change) });
-    this.leases = new LocalLeaseStore({
+    this.#leaseDatabase = new LocalLeaseDatabase({
       file: path.join(options.stateDirectory, "leases.db"),
-      holder: { id: "local", name: hostname(), run: randomUUID() },
       write: (change) => this.#write(change),
     });
+    this.leases = new SqlLeaseStore(this.#leaseDatabase, { id: "local", name: hostname(), run: randomUUID() });
     for (const row of this.#database.prepare<[], KeyRow>("SELECT * FROM keys WHERE revoked_at IS NULL ORDER BY id").iterate())
       this.#table.put(row.hash, fromRow(row));
     this.#usageTimer = setInterval(() => {
@@ -144,7 +146,7 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
-    this.leases.close();
+    this.#leaseDatabase.close();
     // If the key store is damaged, leaves this read-only connection open until the process exits. The file and its log then remain
     // unchanged.
     if (this.#damage() === undefined) this.#reader.close();

@@ -25,12 +25,18 @@ export interface LeaseStatement {
 export type LeaseRow = Readonly<Record<keyof Lease, string | number | null>>;
 
 /** Condition in SQL that a change must meet. Its first placeholder has the number `firstConditionValue`. */
-export interface LeaseCondition {
+interface LeaseCondition {
   readonly sql: string;
   readonly values: readonly (string | number | null)[];
 }
 
 export const firstConditionValue = 9;
+
+/** Limit of a request for a lease: the latest time of the store at which the request succeeds, and a condition. */
+export interface LeaseLimit {
+  readonly notAfterMs: number;
+  readonly condition: LeaseCondition;
+}
 
 /** Returns the statements that create the tables of leases. */
 export function createLeaseTables(): LeaseStatement[] {
@@ -61,7 +67,7 @@ export function beat({ id, run }: LeaseHolder): LeaseStatement {
 export function takeLease(
   { name, queue, slotMs, token, detail }: LeaseRequest,
   { id, run, name: instance }: LeaseHolder,
-  { notAfterMs, condition }: { notAfterMs: number; condition: LeaseCondition },
+  { notAfterMs, condition }: LeaseLimit,
 ): LeaseStatement[] {
   return [
     {
@@ -81,8 +87,8 @@ export function forgetHolders(): LeaseStatement {
 }
 
 /**
- * Returns a statement that deletes the leases of all queues that begin with `prefix`, up to a planned time. Keeps leases whose names somebody
- * could take again.
+ * Returns a statement that deletes the leases of all queues that begin with `prefix`, up to a planned time. Keeps leases whose names a
+ * daemon could take again.
  */
 export function forgetLeases(prefix: string, untilMs: number): LeaseStatement {
   return {
@@ -122,7 +128,7 @@ export function loseLeases(): LeaseStatement {
   return { sql: `UPDATE leases SET state = 'unknown' WHERE state = 'taken' AND NOT ${isHeld} RETURNING ${columns}`, values: [] };
 }
 
-/** Returns a statement that records names as skipped if nobody took them and nobody can take them any more. */
+/** Returns a statement that records names as skipped if no daemon took them, and none can take them any more. */
 export function skipMissed(missed: readonly MissedLease[], { id, run, name: instance }: LeaseHolder): LeaseStatement {
   return {
     sql: `INSERT INTO leases SELECT value ->> 'name', value ->> 'queue', ?2, ?3, '', 'skipped', value ->> 'slotMs', value ->> 'detail', NULL

@@ -1,4 +1,4 @@
-/** State of a lease. `unknown`: the holder stopped before it reported the end. `skipped`: nobody did the work. */
+/** State of a lease. `unknown`: the holder stopped before it reported the end. `skipped`: no daemon did the work. */
 export type LeaseState = "taken" | "ran" | "skipped" | "unknown";
 
 /** A name that one daemon took, for work that must be done at most once. */
@@ -50,7 +50,7 @@ export interface LeaseHolder {
 }
 
 /**
- * Store of leases, for one daemon or for several daemons with a primary. Nobody can take a name twice. All times are those of the store.
+ * Store of leases, for one daemon or for several daemons with a primary. A name can be taken only once. All times are those of the store.
  * All methods throw KEY_STORE_UNAVAILABLE if the store does not respond. A request then has possibly succeeded.
  */
 export interface LeaseStore {
@@ -61,7 +61,7 @@ export interface LeaseStore {
   /** Ends the lease with this token. A lease that is unknown or taken gets this state. Keeps the newest 50 ended and 50 skipped ones of the queue. */
   end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void>;
   /**
-   * Reports that the caller runs, marks leases of stopped daemons as unknown, and records names as skipped that nobody can take any more.
+   * Reports that the caller runs, marks leases of stopped daemons as unknown, and records names as skipped that no daemon can take any more.
    */
   settle(missed: readonly MissedLease[]): Promise<Settled>;
   /**
@@ -71,7 +71,7 @@ export interface LeaseStore {
   list(queues: readonly string[], limit: number): Promise<readonly Lease[]>;
   /**
    * Deletes the leases of all queues that begin with `prefix`, up to a planned time in Unix milliseconds. Keeps leases that are less than 5 s
-   * old, because somebody could take their names again.
+   * old, because a daemon could take their names again.
    */
   forget(prefix: string, untilMs: number): Promise<void>;
   /** Returns the time of the store in Unix milliseconds. */

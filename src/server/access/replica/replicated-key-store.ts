@@ -21,7 +21,8 @@ import {
   type ReplicatedKeyRow,
 } from "./primary-sql.js";
 import { createRecordTable, putRecords, removeUnusedMark, selectAccepted } from "./record-sql.js";
-import { PrimaryLeaseStore } from "./primary-lease-store.js";
+import { SqlLeaseStore } from "../../storage/sql-lease-store.js";
+import { PrimaryLeaseDatabase } from "./primary-lease-database.js";
 import { ReplicaFolder } from "./replica-database.js";
 import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.js";
 import { ReplicatedRecordStore } from "./replicated-record-store.js";
@@ -71,17 +72,17 @@ export class ReplicatedKeyStore implements KeyStore {
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;
   readonly records = new ReplicatedRecordStore((changes) => this.#putRecords(changes));
-  readonly leases: PrimaryLeaseStore;
+  readonly leases: SqlLeaseStore;
 
   private constructor(primary: Primary, { source, stateDirectory, instance, onForeignChange, log }: ReplicatedKeyStoreOptions) {
     this.#primary = primary;
-    this.leases = new PrimaryLeaseStore({
-      holder: { ...instance, run: this.#instance },
+    const leaseDatabase = new PrimaryLeaseDatabase({
       send: (statements, options) => this.#send(statements, options),
       read: (statements) => this.#read(statements),
       createMark: () => this.#createMark(),
       nowMs: () => this.#known().nowMs(),
     });
+    this.leases = new SqlLeaseStore(leaseDatabase, { ...instance, run: this.#instance });
     this.#log = log;
     this.#replication = new Replication({
       source,

@@ -1,0 +1,48 @@
+import { createLeaseTables, firstConditionValue, type LeaseLimit, type LeaseRow, type LeaseStatement } from "../../storage/lease-sql.js";
+import type { LeaseDatabase } from "../../storage/sql-lease-store.js";
+import type { SqlRow, Statement } from "./primary-client.js";
+import { lineageCondition, type Marked } from "./primary-sql.js";
+
+interface PrimaryLeaseDatabaseOptions {
+  /** Sends statements to the primary. Creates missing tables first by the statements in `creating`. Throws KEY_STORE_UNAVAILABLE. */
+  readonly send: (statements: readonly Statement[], options: { creating: readonly Statement[] }) => Promise<SqlRow[][]>;
+  /** Runs statements that change nothing. Resolves with no rows if the primary has no such table. Throws KEY_STORE_UNAVAILABLE. */
+  readonly read: (statements: readonly Statement[]) => Promise<SqlRow[][]>;
+  /** Returns the known position of the primary and the time limit of a change. Throws KEY_STORE_UNAVAILABLE. */
+  readonly createMark: () => Marked;
+  /** Returns an estimate of the primary's time in Unix milliseconds. Throws KEY_STORE_UNAVAILABLE. */
+  readonly nowMs: () => number;
+}
+
+/** Leases in the primary. Leases have no revisions and are not in the replicas, so each call asks the primary. */
+export class PrimaryLeaseDatabase implements LeaseDatabase {
+  readonly #options: PrimaryLeaseDatabaseOptions;
+
+  constructor(options: PrimaryLeaseDatabaseOptions) {
+    this.#options = options;
+  }
+
+  async write(statements: readonly LeaseStatement[]): Promise<LeaseRow[][]> {
+    // Ensures that the primary has this daemon's keys. Otherwise the statements below would create tables in another primary.
+    this.#options.nowMs();
+    return this.#options.send(statements, { creating: createLeaseTables() });
+  }
+
+  /** Reads without the write lock of the primary, so that lists do not delay the requests for leases. */
+  async read(statement: LeaseStatement): Promise<LeaseRow[]> {
+    this.#options.nowMs();
+    return (await this.#options.read([statement]))[0] ?? [];
+  }
+
+  requestLimit(): LeaseLimit {
+    const { notAfterMs, known } = this.#options.createMark();
+    return {
+      notAfterMs,
+      condition: { sql: lineageCondition(firstConditionValue), values: [known.epoch, known.revision, known.mark] },
+    };
+  }
+
+  nowMs(): number {
+    return this.#options.nowMs();
+  }
+}
