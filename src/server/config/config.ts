@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import path from "node:path";
 import { pluginUploadModes, valueOf, type PluginUploadMode, type Environment } from "./config-variables.js";
@@ -12,7 +11,7 @@ import type { SettingsVariable } from "../../shared/contract/settings.js";
 import { readRequestHosts, type HostSuffix } from "./request-hosts.js";
 import type { PanelHost } from "../web/panel-host.js";
 import { compiledFile } from "../package-root.js";
-import { ownRootKeyFile, readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key.js";
+import { readRootKeyOrOwn, type RootKeyFile } from "./root-key.js";
 import { readInstanceName, readPrimary, type PrimarySource } from "./primary-source.js";
 import { readPackageSource, type PackageSource } from "./package-source.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./service-environment.js";
@@ -146,6 +145,7 @@ const maximumSessionTtlSeconds = 400 * 86_400;
 /** Reads the configuration from the environment. Throws a ConfigError that names the invalid variable and its accepted values. */
 export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
   const value = (name: string) => valueOf(environment, name);
+  const directories = readDirectories(environment, process.cwd);
   const size = (name: string) =>
     accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
   return {
@@ -155,16 +155,13 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     ...readRequestHosts(value),
     service: readServiceEnvironment(environment, process),
     apiBase: `${apiPrefix(value("RUNTIME_API_PREFIX"))}/api`,
-    ...readRootKeyOrOwn(environment, process.cwd),
+    ...readRootKeyOrOwn(environment, directories.stateDirectory),
     sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
-    ...readDirectories(environment, process.cwd),
+    ...directories,
     primary: readPrimary(environment, value),
     instanceName: readInstanceName(value("RUNTIME_INSTANCE_NAME")),
     packageSource: readPackageSource(environment, value),
-    secretsKey: secretsKeySource(environment, {
-      cwd: process.cwd,
-      stateDirectory: readDirectories(environment, process.cwd).stateDirectory,
-    }),
+    secretsKey: secretsKeySource(environment, { cwd: process.cwd, stateDirectory: directories.stateDirectory }),
     builtInDirectory: compiledFile("builtin"),
     servesPanel: accepted("RUNTIME_CPANEL", value("RUNTIME_CPANEL"), "on or off", switches.get(value("RUNTIME_CPANEL"))),
     checkUploads: accepted(
@@ -217,14 +214,6 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     prettyLog: process.stdoutIsTerminal,
     variables: describeVariables(environment),
   };
-}
-
-/** Returns the configured root key. Without a configured root key, returns the one that the daemon created in its state directory. */
-function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
-  const given = readRootKey(environment);
-  if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
-  const own = ownRootKeyFile(readDirectories(environment, cwd).stateDirectory);
-  return existsSync(own.file) ? { rootKey: readRootKeyFile(own), rootKeyFile: own } : given;
 }
 
 /** Returns the directories of the daemon from the environment variables. */

@@ -1,5 +1,6 @@
 import { readSecret, readSecretFile, type SecretFile, type SecretForm } from "./secret-source.js";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "./config.js";
@@ -26,12 +27,20 @@ export type RootKeyFile = SecretFile;
  * Reads the root key from the systemd credential, the file or the environment variable. Throws a ConfigError if the key is not readable or
  * contains characters that an HTTP header cannot contain.
  */
-export function readRootKey(environment: Readonly<Record<string, string | undefined>>): {
-  rootKey: string | undefined;
-  rootKeyFile: RootKeyFile | undefined;
-} {
+function readRootKey(environment: Readonly<Record<string, string | undefined>>): Pick<Config, "rootKey" | "rootKeyFile"> {
   const { secret, secretFile } = readSecret(environment, rootKeyForm);
   return { rootKey: secret, rootKeyFile: secretFile };
+}
+
+/** Returns the configured root key. Without a configured root key, returns the one that the daemon created in its state directory. */
+export function readRootKeyOrOwn(
+  environment: Readonly<Record<string, string | undefined>>,
+  stateDirectory: string,
+): Pick<Config, "rootKey" | "rootKeyFile"> {
+  const given = readRootKey(environment);
+  if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
+  const own = ownRootKeyFile(stateDirectory);
+  return existsSync(own.file) ? { rootKey: readRootKeyFile(own), rootKeyFile: own } : given;
 }
 
 /** Returns the root key that the file currently contains. Returns undefined for an empty file. Throws ConfigError. */
