@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { endOf, mayGrant, namespacesOf, problemsOf, type KeyFormState } from "../../../src/cpanel/pages/keys/key-form-state.js";
-import { keyState } from "../../../src/cpanel/pages/keys/key-state.js";
+import { keyState } from "../../../src/shared/key-state.js";
 import { usualLifetime } from "../../../src/shared/contract/keys.js";
 import { operator } from "./sample-data.js";
 

@@ -1,5 +1,5 @@
 import type { ApiKey } from "../../../shared/contract/keys.js";
-import { expiryNoticeDays } from "../../../shared/incidents.js";
+import { keyState, type KeyState } from "../../../shared/key-state.js";
 import type { Principal } from "../../../shared/contract/principal.js";
 import { ago, endsIn, toDay, toMinute } from "../../output/format.js";
 import { revokeKey, rotateKey, toKeyTarget, type KeyTarget } from "../actions/keys.js";
@@ -13,13 +13,11 @@ import { useIsStale, useQuery } from "../queries/hooks.js";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 
 interface Row extends KeyTarget {
-  readonly isExpired: boolean;
-  /** Whether the key expires within the time in which the Overview reports it. */
-  readonly expiresSoon: boolean;
+  readonly state: KeyState;
 }
 
 const keyOf = ({ key }: Row) => String(key.id);
-const endColor = ({ isExpired, expiresSoon }: Row) => (isExpired ? "red" : expiresSoon ? "yellow" : undefined);
+const endColors: Readonly<Record<KeyState, string | undefined>> = { active: undefined, "expires soon": "yellow", expired: "red" };
 const endCell = ({ key }: Row) => (key.expiresAt === undefined ? "never" : endsIn(key.expiresAt, Date.now()));
 const lastUseCell = ({ key }: Row) => (key.lastUsedAt === undefined ? "never" : ago(key.lastUsedAt, Date.now()));
 const endFact = (row: Row) => (row.key.expiresAt === undefined ? "never" : `${toMinute(row.key.expiresAt)} (${endCell(row)})`);
@@ -28,7 +26,7 @@ const columns: readonly Column<Row>[] = [
   { heading: "NAME", text: ({ key, isOwn }) => `${key.name}${isOwn ? " (in use)" : ""}` },
   { heading: "ROLE", width: 6, text: ({ key }) => key.role },
   { heading: "PREFIX", width: 12, text: ({ key }) => key.keyPrefix },
-  { heading: "EXPIRES", width: 10, text: endCell, color: endColor },
+  { heading: "EXPIRES", width: 10, text: endCell, color: ({ state }) => endColors[state] },
   { heading: "LAST USED", width: 10, text: lastUseCell },
   { heading: "NAMESPACES", width: 12, text: ({ key }) => key.namespaces.join(" ") },
 ];
@@ -79,7 +77,7 @@ function KeyDetail({ row, isStale }: { readonly row: Row; readonly isStale: bool
 }
 
 function factsOf(row: Row): Fact[] {
-  const { key, isOwn, isExpired } = row;
+  const { key, isOwn, state } = row;
   return [
     ...(isOwn ? [{ name: "in use", value: "by this dashboard; a key cannot revoke itself", color: "cyan" }] : []),
     { name: "prefix", value: `${key.keyPrefix}…` },
@@ -87,7 +85,7 @@ function factsOf(row: Row): Fact[] {
     { name: "permissions", value: permissionsInWords(key.permissions), isLong: true },
     { name: "namespaces", value: key.namespaces.includes("*") ? "* (all packages)" : key.namespaces.join(" ") },
     { name: "created", value: `${toDay(key.createdAt)} · last used ${lastUseCell(row)}` },
-    { name: "expires", value: endFact(row), ...(isExpired ? { color: "red" } : {}) },
+    { name: "expires", value: endFact(row), ...(state === "expired" ? { color: endColors.expired } : {}) },
   ];
 }
 
@@ -103,7 +101,6 @@ function toRows(keys: readonly ApiKey[], dashboard: { principal: Principal | und
   const nowSeconds = Date.now() / 1000;
   return keys.map((key) => ({
     ...toKeyTarget(key, dashboard),
-    isExpired: key.expiresAt !== undefined && key.expiresAt <= nowSeconds,
-    expiresSoon: key.expiresAt !== undefined && key.expiresAt - nowSeconds <= expiryNoticeDays * 86_400,
+    state: keyState(key, nowSeconds),
   }));
 }

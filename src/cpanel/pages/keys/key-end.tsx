@@ -1,6 +1,6 @@
 import { Badge } from "../../components/badge.js";
 import { AbsoluteTime } from "../../components/absolute-time.js";
-import { keyState } from "./key-state.js";
+import { keyState } from "../../../shared/key-state.js";
 
 /** Shows when a key expires. In the last 14 days before the expiry, also shows a badge. */
 export function KeyEnd({ expiresAt }: { expiresAt: number | undefined }) {

@@ -11,7 +11,7 @@ import { useMay, usePrincipal } from "../../session/use-principal.js";
 import { usePanel } from "../../use-panel.js";
 import { keyColumns } from "./key-columns.js";
 import { keyOperations } from "./key-operations.js";
-import { keyState, keyStates } from "./key-state.js";
+import { keyState, keyStates } from "../../../shared/key-state.js";
 import { RevokeKey } from "./revoke-key.js";
 import { RotateKey } from "./rotate-key.js";
 

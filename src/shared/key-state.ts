@@ -1,5 +1,5 @@
-import { expiryNoticeDays } from "../../../shared/incidents.js";
-import type { ApiKey } from "../../../shared/contract/keys.js";
+import { expiryNoticeDays } from "./incidents.js";
+import type { ApiKey } from "./contract/keys.js";
 
 const soonSeconds = expiryNoticeDays * 86_400;
 
