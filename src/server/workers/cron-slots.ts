@@ -10,7 +10,7 @@ const settleIntervalMs = 10_000;
 /** Pause per rank, so that usually one daemon requests the lease and the others find it. */
 const rankPauseMs = 150;
 const longestRankPauseMs = 1_500;
-/** Age from which nobody can take a slot: the tolerance of the lease store, and the time limit of a request. */
+/** Age in ms from which no daemon can take a slot. Exceeds the tolerance of the lease store (5 s) and the time limit of a request (2 s). */
 const missedAfterMs = 10_000;
 /** Time after an unanswered request at which the primary can no longer accept the request. */
 const unansweredMs = 2_000;

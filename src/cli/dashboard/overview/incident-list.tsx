@@ -99,7 +99,7 @@ function causeOf({ reason, error }: Incident): string {
   return error === undefined ? reason : `${reason.replace(/\.$/, "")}: ${error}`;
 }
 
-/** Returns a sentence about the command or action that can solve the incident. Empty if there is none. */
+/** Returns a sentence that names the command or action which ends the incident. Returns an empty text if no command does. */
 function remedyOf({ kind, rollbackTo, subject, keyId }: Incident): string {
   if (kind === "worker" && rollbackTo !== undefined) return ` Rollback activates ${rollbackTo}.`;
   if (kind === "key") return ` Rotate it: runtimectl keys rotate ${keyId}`;

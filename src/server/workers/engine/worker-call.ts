@@ -200,10 +200,7 @@ export class WorkerCall {
     });
   }
 
-  /**
-   * Sends body bytes to the client. If `isRest` is true, `bytes` continue an incomplete frame. Throws when the isolate violates the
-   * protocol.
-   */
+  /** Sends body bytes to the client. `isRest`: they continue an incomplete frame. Throws when the isolate violates the protocol. */
   chunk(bytes: Buffer, isRest: boolean): void {
     const cost = isRest ? bytes.length : bytes.length + pieceCostBytes;
     if (bytes.length === 0 || this.#window?.take(cost) !== true) throw new Error("the isolate sent body bytes without credit");

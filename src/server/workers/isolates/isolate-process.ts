@@ -14,10 +14,7 @@ import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
-/**
- * Time in ms after which a busy isolate counts as silent. If the isolate has sent nothing for this time, the daemon sends a ping before the
- * next call.
- */
+/** Time in ms. The daemon sends a ping before the next call if a busy isolate has sent nothing for this time. */
 const pingAfterMs = 25;
 const newcomerMs = 1000;
 /** Maximum time in ms between the exit of the process and the close of its channel. Either of them can happen first. */
