@@ -18,6 +18,11 @@ export function readPackageMetadata(folder: string): PackageMetadata | undefined
   return parsePackageMetadata((fileName) => readMetadataText(path.join(folder, fileName), longestBytes(fileName)));
 }
 
+/** Returns the sentence that lists show for a package whose metadata cannot be used. */
+export function metadataProblem(error: unknown): string {
+  return error instanceof ApiError ? error.message : "Its metadata cannot be read.";
+}
+
 /** Parses the metadata of a package like `readPackageMetadata`, but receives the text of each file from `textOf`. */
 export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => string | undefined): PackageMetadata | undefined {
   const manifest = readManifest(textOf);

@@ -10,7 +10,7 @@ import { PluginManifest, usualPluginEntries } from "../../shared/plugin-manifest
 import { PluginAppManifest, type WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
 import { pluginFields, type PluginFields } from "../../shared/plugin-fields.js";
-import { refuseReservedName, readPackageMetadata } from "./package-metadata.js";
+import { metadataProblem, refuseReservedName, readPackageMetadata } from "./package-metadata.js";
 import { statSync } from "node:fs";
 import { exists } from "./transactions/journal.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
@@ -216,8 +216,7 @@ export function readPluginFolder(directory: PackageDirectory, folder: string): P
   } catch (error) {
     const name = path.relative(directory.path, folder).split(path.sep).join("/");
     if (!isPackageName(name)) return undefined;
-    const problem = error instanceof ApiError ? error.message : "Its metadata cannot be read.";
-    return { directory, folder, name, metadata: undefined, problem };
+    return { directory, folder, name, metadata: undefined, problem: metadataProblem(error) };
   }
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { installationFileName } from "../../shared/installation-file-name.js";
-import { ApiError } from "../../shared/api-error.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
+import { metadataProblem } from "./package-metadata.js";
 import type { StoredVersion } from "./package-store.js";
 import type { FoundVersion } from "./worker-folders.js";
 
@@ -47,7 +47,6 @@ function asFound({ name, version, enabled, fields, deployment, installation }: S
   try {
     return { ...known, manifest: parseManifestFields(WorkerManifest, fields) };
   } catch (error) {
-    const problem = error instanceof ApiError ? error.message : "Its metadata cannot be read.";
-    return { ...known, manifest: WorkerManifest.parse({}), problem };
+    return { ...known, manifest: WorkerManifest.parse({}), problem: metadataProblem(error) };
   }
 }

@@ -1,12 +1,11 @@
 import path from "node:path";
-import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn, type Deployment } from "../../shared/deployment.js";
 import { Installation } from "../../shared/installation.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
-import { readPackageMetadata } from "./package-metadata.js";
+import { metadataProblem, readPackageMetadata } from "./package-metadata.js";
 import semver from "semver";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -51,8 +50,7 @@ export function readWorkerVersion(folder: string, place: { name: string; version
     return { ...known, manifest: parseWorkerManifest(metadata), ...(deployment && { deployment }) };
   } catch (error) {
     if (!isPackageName(known.name) || !isPackageVersion(known.version)) return undefined;
-    const problem = error instanceof ApiError ? error.message : "Its metadata cannot be read.";
-    return { ...known, manifest: WorkerManifest.parse({}), problem };
+    return { ...known, manifest: WorkerManifest.parse({}), problem: metadataProblem(error) };
   }
 }
 
