@@ -204,9 +204,11 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   #applyRow({ key, value, revision }: StoredRecord): StoredChange["type"] | undefined {
     const ref = refOf(key);
     const before = this.#find(ref);
-    if (value === undefined) this.#deleted.add(key);
-    else this.#deleted.delete(key);
-    if (value === undefined) return this.#delete(ref) ? "worker.version-deleted" : undefined;
+    if (value === undefined) {
+      this.#deleted.add(key);
+      return this.#delete(ref) ? "worker.version-deleted" : undefined;
+    }
+    this.#deleted.delete(key);
     let row: VersionRow;
     try {
       row = parseRow(key, value, revision);

@@ -1,22 +1,21 @@
 /** Aborts a call that makes no progress for a time. */
 export class ProgressLimit {
   readonly #controller = new AbortController();
-  readonly #outer: AbortSignal | undefined;
-  readonly signal: AbortSignal;
   #timer: NodeJS.Timeout;
   #limitMs: number;
 
-  /** `outer` aborts the call earlier, for example at the stop of the daemon. */
-  constructor(limitMs: number, outer?: AbortSignal) {
+  constructor(limitMs: number) {
     this.#limitMs = limitMs;
-    this.#outer = outer;
-    this.signal = outer ? AbortSignal.any([outer, this.#controller.signal]) : this.#controller.signal;
     this.#timer = this.#start();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
   /** True if the call was aborted because the time without progress was too long. */
   get isExceeded(): boolean {
-    return this.#controller.signal.aborted && this.#outer?.aborted !== true;
+    return this.signal.aborted;
   }
 
   get limitMs(): number {
