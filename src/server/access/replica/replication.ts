@@ -73,6 +73,8 @@ export class Replication {
   #renewals = 0;
   #running: Promise<void> = Promise.resolve();
   #endPause: () => void = () => undefined;
+  /** True if the next sync starts without a pause. */
+  #isHurried = false;
 
   constructor(options: ReplicationOptions) {
     this.#options = options;
@@ -145,10 +147,11 @@ export class Replication {
   }
 
   /**
-   * Starts the next sync without a pause. The replica then contains the newest changes if the daemon restarts while the primary is
-   * unreachable.
+   * Starts the next sync without a pause, also while a sync runs. The replica then contains the newest changes if the daemon restarts while
+   * the primary is unreachable.
    */
   hurry(): void {
+    this.#isHurried = true;
     this.#endPause();
   }
 
@@ -163,7 +166,8 @@ export class Replication {
     await first;
     while (!signal.aborted) {
       const pauseMs = this.#problem === undefined ? syncIntervalMs : Math.max(syncIntervalMs, leastPauseAfterFailureMs);
-      await this.#pause(pauseMs);
+      if (!this.#isHurried) await this.#pause(pauseMs);
+      this.#isHurried = false;
       if (!signal.aborted) await this.#once();
     }
   }

@@ -65,8 +65,10 @@ test("a replica older than all kept revisions is fetched again, not reported res
 
   const again = await openReplicatedStore(sqld.url, { stateDirectory: a.stateDirectory, log });
 
+  await expect.poll(() => again.store.readState()).toMatchObject({ isWritable: true, replica: { renewals: 1 } });
+  // The daemon b possibly received the revisions by a sync that had started before.
   for (const { store } of [again, b]) {
-    await expect.poll(() => store.readState()).toMatchObject({ isWritable: true, replica: { renewals: 1 } });
+    await expect.poll(() => store.readState().isWritable).toBe(true);
     expect(store.findByHash(early.hash)).toBeUndefined();
     expect(store.findByHash(late.hash)).toBeDefined();
   }
