@@ -39,7 +39,7 @@ test("rolls an app back with one click on the overview, and Undo reverts the rol
   const page = await house.open("overview");
   const attention = incidentsIn(page);
   await attention.getByText("Error: no such order (index.js:2)").waitFor();
-  await attention.getByRole("button", { name: "Roll back orders to 0.9.0" }).click();
+  await attention.getByRole("button", { name: "Roll back to 0.9.0: orders" }).click();
   await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
   expect(await (await fetch(`${house.daemon.url}/orders/`)).text()).toBe("fine");
   await expect.poll(() => attention.getByText("no such order").count()).toBe(0);

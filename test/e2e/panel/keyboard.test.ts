@@ -80,7 +80,7 @@ test.each(pages)("reaches each control of %s with Tab, and shows the focus", asy
 
 test("rolls an app back, undoes it and opens a page with keys only", async () => {
   await page.goto(`${house.daemon.url}/cpanel/overview`);
-  await page.getByRole("button", { name: "Roll back orders to 0.9.0" }).focus();
+  await page.getByRole("button", { name: "Roll back to 0.9.0: orders" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
   await page.getByRole("button", { name: "Undo" }).focus();

@@ -48,7 +48,7 @@ export function IncidentList({ incidents, plugins, keys }: Incidents) {
           </ActionLink>
           {app && rollback && (
             <Button
-              aria-label={`Roll back ${subject} to ${rollback.version}`}
+              aria-label={`Roll back to ${rollback.version}: ${subject}`}
               isPending={appActions.isPending}
               onPress={() => appActions.serve(app, rollback)}
             >
