@@ -35,7 +35,8 @@ export async function writeSampleHistory(stateDirectory) {
   await appendFile(path.join(stateDirectory, "cron-runs.jsonl"), cronRuns().join(""));
 }
 
-async function loadHistoryCode() {
+/** Returns the daemon's own code that writes the history. */
+export async function loadHistoryCode() {
   const contents = 'export { HistoryFiles } from "./history-files.ts"; export { encodeRow } from "./metric-ring.ts";';
   const options = { bundle: true, write: false, platform: "node", format: "esm" };
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: historySource } });
