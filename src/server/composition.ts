@@ -13,12 +13,12 @@ import { Changes } from "./events/changes.js";
 import type { Config } from "./config/config.js";
 import { ActiveVersionTracker, RuntimeEvents, type NewEvent } from "./events/runtime-events.js";
 import { PluginHealthMonitor } from "./health/plugin-health-monitor.js";
-import { WorkerHealthMonitor } from "./health/worker-health-monitor.js";
 import type { Log } from "./log/log.js";
 import type { WorkerManifest } from "../shared/worker-manifest.js";
 import { namespaceOf } from "../shared/namespace.js";
 import type { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
+import { openHealth } from "./open-health.js";
 import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory, openPackageStore } from "./open-stores.js";
 import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
@@ -84,14 +84,13 @@ export async function openServices(
     retention: createLogRetention(config, log, diskSpace),
     onError: (entry) => workerHealth.noteError(entry),
   });
-  const workerHealth = new WorkerHealthMonitor({
+  const { healthRecords, workerHealth } = await openHealth(config, {
     meterOf: (name, version) => engine.meterOf(name, version),
     versionsOf: (name) => packages.versionsOf(name),
     fullDataNames: () => engine.storage.full,
     cronFailureOf: (name) => cronJobs.failureOf(name),
     publish: (event) => events.publish(event),
-    now: Date.now,
-    monotonicNow: () => performance.now(),
+    log,
   });
   const cronSources = { leases: store.leases, logs, call: (call: CronCall) => engine.call(call), now: nowSeconds, log };
   const { cronRuns, cronSlots, cronJobs } = await openCron(config, cronSources);
@@ -213,6 +212,7 @@ export async function openServices(
     log,
   });
   const pluginHealth = new PluginHealthMonitor<InstalledPlugin>({
+    records: healthRecords,
     discover: () => pluginPackages.discover(),
     statusOf: (plugin) => plugins.statusOf(plugin),
     publish: (event) => events.publish(event),
@@ -286,6 +286,7 @@ export async function openServices(
     cronRuns,
     cronSlots,
     workerHealth,
+    healthRecords,
     diskSpace,
     logs,
     events,

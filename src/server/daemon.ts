@@ -170,6 +170,7 @@ export class Daemon {
     await this.#services?.engine.close();
     await this.#services?.cronSlots?.close();
     await this.#services?.cronRuns.close();
+    await this.#services?.healthRecords.close();
     await this.#services?.logs.close();
     this.#services?.tools.stopUnpacking();
     await this.#services?.packages.close();

@@ -7,6 +7,7 @@ import type { AuditLog } from "./events/audit-log.js";
 import type { Changes } from "./events/changes.js";
 import type { RuntimeEvents } from "./events/runtime-events.js";
 import type { DiskSpace } from "./health/disk-space.js";
+import type { HealthRecords } from "./health/health-records.js";
 import type { PluginHealthMonitor } from "./health/plugin-health-monitor.js";
 import type { WorkerHealthMonitor } from "./health/worker-health-monitor.js";
 import type { MetricsHistory } from "./metrics/history/metrics-history.js";
@@ -54,6 +55,7 @@ export interface Services {
   /** Undefined if this daemon is the only one. */
   readonly cronSlots: CronSlots | undefined;
   readonly workerHealth: WorkerHealthMonitor;
+  readonly healthRecords: HealthRecords;
   readonly diskSpace: DiskSpace;
   readonly logs: WorkerLogs;
   readonly events: RuntimeEvents;

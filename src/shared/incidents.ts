@@ -32,6 +32,10 @@ export interface Incident {
   readonly version?: string | undefined;
   /** Start of the incident in Unix seconds. Undefined for health checks and keys. */
   readonly since?: number | undefined;
+  /** True if the incident began earlier, at an unknown time. `since` is then a start of the daemon. */
+  readonly isSinceStart?: boolean | undefined;
+  /** The deployment after which the incident began. Undefined for plugins, health checks and keys. */
+  readonly suspect?: WorkerHealth["suspect"];
   /** Cause of the incident, in one sentence. */
   readonly reason: string;
   /**
@@ -74,7 +78,7 @@ export function describeError({ message, file, line }: LastError): string {
   return message.includes(position) ? message : `${message} (${position})`;
 }
 
-function workerIncident({ name, version, state, since, reason, lastError, rollbackTo }: WorkerHealth): Incident[] {
+function workerIncident({ name, version, state, since, isSinceStart, suspect, reason, lastError, rollbackTo }: WorkerHealth): Incident[] {
   if (!isProblem(state)) return [];
   const error = lastError && describeError(lastError);
   return [
@@ -84,6 +88,8 @@ function workerIncident({ name, version, state, since, reason, lastError, rollba
       subject: name,
       version: version ?? undefined,
       since,
+      isSinceStart,
+      suspect,
       reason: reason ?? state,
       error: lastError && reason?.includes(lastError.message) ? undefined : error,
       rollbackTo,
@@ -91,11 +97,12 @@ function workerIncident({ name, version, state, since, reason, lastError, rollba
   ];
 }
 
-function pluginIncident({ name, health: { state, since, reason, lastError } }: Pick<Plugin, "name" | "health">): Incident[] {
+function pluginIncident({ name, health }: Pick<Plugin, "name" | "health">): Incident[] {
+  const { state, since, isSinceStart, reason, lastError } = health;
   if (!isProblem(state)) return [];
   const error = lastError && describeError(lastError);
   const isNamed = lastError !== undefined && reason?.includes(lastError.message);
-  return [{ kind: "plugin", state, subject: name, since, reason: reason ?? state, error: isNamed ? undefined : error }];
+  return [{ kind: "plugin", state, subject: name, since, isSinceStart, reason: reason ?? state, error: isNamed ? undefined : error }];
 }
 
 function checkIncident({ name, status, message }: HealthCheck): Incident[] {

@@ -180,19 +180,32 @@ describe("worker health", () => {
   });
 });
 
-test("a failing worker is failing again at the first failed requests after a restart", async () => {
+test("a failing worker is failing again since the same time at the first failed requests after a restart", async () => {
   await install("restarted", throwing);
   await install("unstartable", `throw new Error("no start");`);
   await get("/restarted/", 4);
   await get("/unstartable/");
+  const since = { restarted: (await healthOf("restarted"))?.since, unstartable: (await healthOf("unstartable"))?.since };
   await daemon.stop();
   daemon = await startDaemon({ directory: daemon.directory });
   root = connect(daemon.url, daemon.rootKey);
   expect([await healthOf("restarted"), await healthOf("unstartable")]).toMatchObject([{ state: "idle" }, { state: "idle" }]);
   await get("/restarted/");
-  expect(await healthOf("restarted")).toMatchObject({ state: "degraded", reason: "100 % of requests failed since 1.0.0." });
+  expect(await healthOf("restarted")).toMatchObject({
+    state: "degraded",
+    since: since.restarted,
+    reason: "100 % of requests failed since 1.0.0.",
+  });
   await get("/restarted/", 3);
   await get("/unstartable/");
-  expect(await healthOf("restarted")).toMatchObject({ state: "failing", lastError: { message: "Error: no basket", line: 3 } });
-  expect(await healthOf("unstartable")).toMatchObject({ state: "failing", reason: expect.stringContaining("no start") });
+  expect(await healthOf("restarted")).toMatchObject({
+    state: "failing",
+    since: since.restarted,
+    lastError: { message: "Error: no basket", line: 3 },
+  });
+  expect(await healthOf("unstartable")).toMatchObject({
+    state: "failing",
+    since: since.unstartable,
+    reason: expect.stringContaining("no start"),
+  });
 });

@@ -2,6 +2,7 @@ import type { NewEvent } from "../events/runtime-events.js";
 import type { PluginHealth, PluginState, PluginStatus } from "../../shared/contract/plugins.js";
 import type { LastError } from "../../shared/contract/worker-health.js";
 import { parseError } from "./error-position.js";
+import type { HealthRecords } from "./health-records.js";
 
 const checkEveryMs = 5000;
 
@@ -22,15 +23,24 @@ interface PluginHealthSources<Plugin extends Installed> {
   readonly discover: () => readonly Plugin[];
   readonly statusOf: (plugin: Plugin) => Status;
   readonly publish: (event: NewEvent) => void;
+  /** The states that the daemon stored before its last stop. */
+  readonly records: Pick<HealthRecords, "plugins" | "put" | "retain">;
   /** Returns Unix time in milliseconds. */
   readonly now: () => number;
+}
+
+/** A state, and the Unix time in milliseconds at which it began. `isSinceStart`: it began before the daemon started at this time. */
+interface KnownState {
+  readonly state: PluginState;
+  readonly sinceMs: number;
+  readonly isSinceStart: boolean;
 }
 
 /** Computes the state of each plugin, and publishes the event `plugin.health` when a state changes. */
 export class PluginHealthMonitor<Plugin extends Installed> {
   readonly #sources: PluginHealthSources<Plugin>;
-  /** For each plugin name, the current state and the Unix time in milliseconds at which this state began. */
-  readonly #states = new Map<string, { readonly state: PluginState; readonly sinceMs: number }>();
+  /** The current state of each plugin, by plugin name. */
+  readonly #states = new Map<string, KnownState>();
   /** Loaded plugins. The timer checks only loaded plugins, because the state of other plugins changes only with a reload. */
   #loaded: readonly Plugin[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -55,6 +65,7 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     const installed = this.#sources.discover();
     for (const name of this.#states.keys()) if (!installed.some((plugin) => plugin.name === name)) this.#states.delete(name);
     for (const plugin of installed) this.of(plugin);
+    this.#sources.records.retain("plugins", (name) => this.#states.has(name));
     this.#loaded = installed.filter((plugin) => this.#sources.statusOf(plugin).status === "loaded");
   }
 
@@ -63,7 +74,7 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     const status = this.#sources.statusOf(plugin);
     const state = stateOf(status);
     const before = this.#states.get(plugin.name);
-    const current = before?.state === state ? before : { state, sinceMs: this.#sources.now() };
+    const current = before?.state === state ? before : this.#begin(plugin, state, before === undefined);
     const reason = status.status === "waiting" ? "The plugin changed on disk. Reload the plugins to load it." : status.error;
     if (current !== before) {
       this.#states.set(plugin.name, current);
@@ -75,9 +86,24 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     return {
       state,
       since: Math.floor(current.sinceMs / 1000),
+      ...(current.isSinceStart && { isSinceStart: true }),
       ...(reason !== undefined && { reason }),
       ...(lastError && { lastError }),
     };
+  }
+
+  /** Returns a new state, and stores it. The first state after the start of the daemon continues the same stored state. */
+  #begin({ name, version }: Plugin, state: PluginState, isFirst: boolean): KnownState {
+    const { records, now } = this.#sources;
+    const stored = isFirst ? records.plugins.get(name) : undefined;
+    const continued = stored?.state === state && stored.version === version ? stored : undefined;
+    const begun = {
+      state,
+      sinceMs: continued?.sinceMs ?? now(),
+      isSinceStart: continued ? continued.isSinceStart === true : isFirst && this.#timer === undefined && state !== "ok",
+    };
+    records.put("plugins", name, state === "ok" ? undefined : { version, ...begun });
+    return begun;
   }
 }
 

@@ -3,6 +3,7 @@ import type { WorkerHealth, WorkerState } from "../../shared/contract/worker-hea
 import type { LogEntry } from "../../shared/contract/worker-logs.js";
 import { newestFirst, versionBefore } from "../../shared/worker-versions.js";
 import { assessWorker, type Assessment } from "./assess-worker.js";
+import type { HealthRecord, HealthRecords } from "./health-records.js";
 import { ObservedVersion, usualP99, type ActiveVersion, type ObservedMeter } from "./observed-worker.js";
 import { sampleEveryMs } from "./request-window.js";
 
@@ -13,7 +14,12 @@ const suspectMs = 30 * 60_000;
  * States with a problem. If a worker is already in one of these states when a version becomes active, the daemon does not suspect this
  * version.
  */
-const problemStates: ReadonlySet<WorkerState> = new Set(["failing", "backoff", "degraded"]);
+const problemStates: ReadonlySet<string> = new Set(["failing", "backoff", "degraded"]);
+/**
+ * Time in ms after the start of the daemon in which "degraded" continues the state of the earlier process. Without requests for one minute,
+ * a running daemon ends the state as well.
+ */
+const degradedMemoryMs = 60_000;
 /** The monitor publishes no change between these states. Such a change only reflects traffic, and its event would displace other events. */
 const quietStates: ReadonlySet<WorkerState> = new Set(["ok", "idle"]);
 
@@ -34,7 +40,8 @@ interface Trouble {
   readonly restMs?: number | undefined;
 }
 
-interface WorkerHealthSources {
+/** The data from which the monitor computes states, and its clocks. */
+export interface WorkerHealthSources {
   /** Returns the request counters of a version. Returns undefined before the first request to this version. */
   readonly meterOf: (name: string, version: string) => ObservedMeter | undefined;
   /** Returns the installed versions of a worker, including disabled versions. Returns an empty list if the worker is not installed. */
@@ -43,6 +50,8 @@ interface WorkerHealthSources {
   readonly fullDataNames: () => readonly string[];
   /** If the last run of one of the worker's cron jobs failed, returns one sentence about this job. */
   readonly cronFailureOf: (name: string) => string | undefined;
+  /** The states that the daemon stored before its last stop. */
+  readonly records: Pick<HealthRecords, "workers" | "put" | "retain">;
   readonly publish: (event: NewEvent) => void;
   /** Returns Unix time in milliseconds. */
   readonly now: () => number;
@@ -59,6 +68,10 @@ interface ObservedWorker {
   state: WorkerState | undefined;
   /** Unix time in milliseconds at which the current state of the worker began. */
   stateSinceMs: number;
+  /** True if the state began before the daemon started, at an unknown time. */
+  isSinceStart: boolean;
+  /** The state that an earlier daemon process stored for the same version. Undefined after the state was `ok`. */
+  remembered: HealthRecord | undefined;
 }
 
 /**
@@ -69,6 +82,7 @@ export class WorkerHealthMonitor {
   readonly #sources: WorkerHealthSources;
   readonly #workers = new Map<string, ObservedWorker>();
   #timer: NodeJS.Timeout | undefined;
+  #startedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(sources: WorkerHealthSources) {
     this.#sources = sources;
@@ -76,11 +90,15 @@ export class WorkerHealthMonitor {
 
   /** Starts to compute states. Before this call, the monitor only records the active versions. */
   start(): void {
+    this.#startedAtMs = this.#sources.monotonicNow();
+    this.#sources.records.retain("workers", (name) => this.#workers.has(name));
     for (const worker of this.#workers.values()) this.#settle(worker, new Set(this.#sources.fullDataNames()));
     this.#timer = setInterval(() => this.#check(), sampleEveryMs).unref();
   }
 
+  /** Stores the last states, and stops. */
   close(): void {
+    if (this.#timer) this.#check();
     clearInterval(this.#timer);
   }
 
@@ -91,15 +109,21 @@ export class WorkerHealthMonitor {
   noteActive(name: string, active: ActiveVersion | undefined): void {
     const worker = this.#workers.get(name);
     if (worker && worker.current?.active === active) return;
+    const remembered = this.#timer ? undefined : this.#rememberedOf(name, active);
     const next: ObservedWorker = {
       name,
-      current: active && this.#observe(active, worker?.current),
-      hadProblem: worker !== undefined && (worker.hadProblem || isProblem(worker.state)),
+      current: active && this.#observe(active, { before: worker?.current, remembered }),
+      hadProblem: remembered?.hadProblem ?? (worker !== undefined && (worker.hadProblem || isProblem(worker.state))),
       state: worker?.state,
       stateSinceMs: worker?.stateSinceMs ?? this.#sources.now(),
+      isSinceStart: worker?.isSinceStart ?? false,
+      remembered,
     };
     this.#workers.set(name, next);
-    if (this.#timer) this.#checkOne(next);
+    if (!this.#timer) return;
+    this.#checkOne(next);
+    // The version can change without a change of the state.
+    if (this.#workers.get(name) === next) this.#store(next);
   }
 
   /** Records a failure of a worker version. Ignores a version that is not active. */
@@ -136,7 +160,17 @@ export class WorkerHealthMonitor {
     this.#settle(worker, new Set(this.#sources.fullDataNames()));
   }
 
-  #observe(active: ActiveVersion, before: ObservedVersion | undefined): ObservedVersion {
+  /** Returns the state that an earlier daemon process stored, if the same code is active again. */
+  #rememberedOf(name: string, active: ActiveVersion | undefined): HealthRecord | undefined {
+    const record = this.#sources.records.workers.get(name);
+    const installedAtMs = (active?.installation?.at ?? 0) * 1000;
+    return record && record.version === active?.version && installedAtMs <= record.sinceMs ? record : undefined;
+  }
+
+  #observe(
+    active: ActiveVersion,
+    { before, remembered }: { before: ObservedVersion | undefined; remembered: HealthRecord | undefined },
+  ): ObservedVersion {
     const nowMs = this.#sources.monotonicNow();
     // While the daemon starts, no version has received requests, and the upload time of a version counts as the time of its activation.
     const isStart = this.#timer === undefined;
@@ -144,7 +178,7 @@ export class WorkerHealthMonitor {
     const beforeMeter = before && !isStart ? this.#sources.meterOf(active.name, before.active.version) : undefined;
     return new ObservedVersion({
       active,
-      activeSinceMs: isStart ? (active.installation?.at ?? 0) * 1000 : this.#sources.now(),
+      activeSinceMs: isStart ? (remembered?.activeSinceMs ?? (active.installation?.at ?? 0) * 1000) : this.#sources.now(),
       meter,
       beforeP99Ms: (beforeMeter && usualP99(beforeMeter, nowMs)) ?? before?.beforeP99Ms,
       nowMs,
@@ -160,6 +194,7 @@ export class WorkerHealthMonitor {
     const { name, current } = worker;
     if (!current && this.#sources.versionsOf(name).length === 0) {
       this.#workers.delete(name);
+      this.#sources.records.put("workers", name, undefined);
       return undefined;
     }
     const nowMs = this.#sources.monotonicNow();
@@ -178,9 +213,15 @@ export class WorkerHealthMonitor {
 
   #change(worker: ObservedWorker, assessment: Assessment): void {
     const before = worker.state;
+    const continued = this.#continued(worker, assessment.state);
     worker.state = assessment.state;
-    worker.stateSinceMs = this.#sources.now();
+    worker.stateSinceMs = continued?.sinceMs ?? this.#sources.now();
+    // The first state after the start of the daemon began earlier, unless it only reflects traffic.
+    const isFirst = before === undefined && this.#timer === undefined && !quietStates.has(assessment.state);
+    worker.isSinceStart = continued ? continued.isSinceStart === true : isFirst;
     if (assessment.state === "ok") worker.hadProblem = false;
+    if (assessment.state === "ok" || (isProblem(before) && quietStates.has(assessment.state))) worker.remembered = undefined;
+    this.#store(worker);
     // The first known state of a worker is not a change, so the monitor publishes no event.
     if (before === undefined || (quietStates.has(before) && quietStates.has(assessment.state))) return;
     const version = worker.current?.active.version;
@@ -191,10 +232,33 @@ export class WorkerHealthMonitor {
     });
   }
 
+  /** Returns the stored state that `state` continues. A stored problem also continues as another problem. */
+  #continued({ remembered }: ObservedWorker, state: WorkerState): HealthRecord | undefined {
+    if (!remembered) return undefined;
+    const isLate = this.#sources.monotonicNow() - this.#startedAtMs > degradedMemoryMs;
+    if (remembered.state === "degraded" && isLate) return undefined;
+    const isSame = remembered.state === state || (isProblem(remembered.state) && isProblem(state));
+    return isSame ? remembered : undefined;
+  }
+
+  /** Stores the state of a worker for the next start of the daemon. States that only reflect traffic are not stored. */
+  #store({ name, current, state, stateSinceMs, isSinceStart, hadProblem, remembered }: ObservedWorker): void {
+    if (state === undefined) return;
+    const version = current?.active.version;
+    const record = {
+      ...(version !== undefined && { version }),
+      state,
+      sinceMs: stateSinceMs,
+      ...(isSinceStart && { isSinceStart }),
+      ...(current && { activeSinceMs: current.activeSinceMs, hadProblem }),
+    };
+    this.#sources.records.put("workers", name, quietStates.has(state) ? remembered : record);
+  }
+
   #healthOf(worker: ObservedWorker, full: ReadonlySet<string>): WorkerHealth | undefined {
     const assessment = this.#settle(worker, full);
     if (!assessment) return undefined;
-    const { name, current, stateSinceMs } = worker;
+    const { name, current, stateSinceMs, isSinceStart } = worker;
     const reason = this.#reasonOf(worker, assessment);
     const lastError = current?.errors.newest;
     const rollbackTo = current && this.#rollbackTarget(current.active);
@@ -203,6 +267,7 @@ export class WorkerHealthMonitor {
       version: current?.active.version ?? null,
       state: assessment.state,
       since: Math.floor(stateSinceMs / 1000),
+      ...(isSinceStart && { isSinceStart }),
       ...(reason !== undefined && { reason }),
       ...(lastError && { lastError }),
       ...(current && isSuspect(worker, current) && { suspect: suspectOf(current.active) }),
@@ -226,16 +291,16 @@ export class WorkerHealthMonitor {
   }
 }
 
-function isProblem(state: WorkerState | undefined): boolean {
+function isProblem(state: string | undefined): boolean {
   return state !== undefined && problemStates.has(state);
 }
 
 /**
  * Returns true if the version probably causes the problem. The worker had no problem before, and the problem began within `suspectMs` after
- * the activation of the version.
+ * the activation of the version. A problem with an unknown start has no suspect.
  */
-function isSuspect({ state, stateSinceMs, hadProblem }: ObservedWorker, { activeSinceMs }: ObservedVersion): boolean {
-  return isProblem(state) && !hadProblem && stateSinceMs >= activeSinceMs && stateSinceMs - activeSinceMs <= suspectMs;
+function isSuspect({ state, stateSinceMs, isSinceStart, hadProblem }: ObservedWorker, { activeSinceMs }: ObservedVersion): boolean {
+  return isProblem(state) && !isSinceStart && !hadProblem && stateSinceMs >= activeSinceMs && stateSinceMs - activeSinceMs <= suspectMs;
 }
 
 function suspectOf({ version, installation }: ActiveVersion): NonNullable<WorkerHealth["suspect"]> {

@@ -20,6 +20,10 @@ export const PluginHealth = z.object({
     .enum(pluginStates)
     .describe("failing: it failed to load; degraded: a hook failed in the last 10 minutes, or a change waits for a reload"),
   since: Timestamp.describe("Unix time in seconds at which this state began"),
+  isSinceStart: z
+    .boolean()
+    .optional()
+    .describe("True if the state began earlier, at an unknown time; `since` is then a start of the daemon"),
   reason: z.string().optional().describe("One sentence about the cause; for failing and degraded"),
   lastError: z.optional(LastError),
 });

@@ -32,6 +32,9 @@ export const WorkerHealth = z.object({
       ),
     ),
   since: Timestamp.check(z.describe("Unix time in seconds at which this state began")),
+  isSinceStart: z
+    .optional(z.boolean())
+    .check(z.describe("True if the state began earlier, at an unknown time; `since` is then a start of the daemon")),
   reason: z.optional(z.string()).check(z.describe("One sentence about the cause; for failing, backoff and degraded")),
   lastError: z.optional(LastError).check(z.describe("The last error of the active version since the daemon started")),
   suspect: z

@@ -58,7 +58,12 @@ const remedies: Readonly<Record<keyof typeof scenarios, Remedy>> = {
 function rollback(name: string): Remedy {
   return {
     clicks: 1,
-    act: (page) => page.getByRole("button", { name: `Roll back to 1.0.0: ${name}` }).click(),
+    act: async (page) => {
+      await incidentOf(page, name)
+        .getByText(/^since 1\.1\.0, deployed (?:just now|\d min ago) by root$/)
+        .waitFor();
+      await page.getByRole("button", { name: `Roll back to 1.0.0: ${name}` }).click();
+    },
     isDone: async (page, { daemon }) => {
       await page.getByText(`${name} 1.0.0 is active. 1.1.0 is disabled.`).waitFor();
       expect(await (await fetch(`${daemon.url}/${name}/`)).text()).toBe("works");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { startText } from "../../../src/cpanel/components/problem-start.js";
 import { rangeAt } from "../../../src/cpanel/components/use-visible-rows.js";
 import { percent } from "../../../src/cpanel/pages/overview/figures.js";
 import { rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
@@ -85,6 +86,12 @@ describe("the sentence about the state", () => {
 test("rangeAt returns the visible rows and some rows around them, in steps", () => {
   expect(rangeAt({ topPx: 200, windowPx: 800, rowHeightPx: 40 })).toEqual({ first: 0, end: 30 });
   expect(rangeAt({ topPx: -4000, windowPx: 800, rowHeightPx: 40 })).toEqual({ first: 84, end: 132 });
+});
+
+test("startText adds the day to the time of a start before today", () => {
+  const nowMs = new Date(2026, 10, 28, 15, 0).getTime();
+  expect(startText(new Date(2026, 10, 28, 14, 2).getTime() / 1000, nowMs)).toBe("14:02");
+  expect(startText(new Date(2026, 10, 27, 14, 2).getTime() / 1000, nowMs)).toBe("27 Nov, 14:02");
 });
 
 test("percent never shows 0 % for a share above 0", () => {

@@ -12,7 +12,7 @@ const headings = ["NAME", "VERSION", "STATE", "SINCE", "REASON", "LAST ERROR"];
 
 export const command = defineCommand<[name: string | undefined]>({
   arguments: [{ syntax: "[name]", description: "Only this worker, with details" }],
-  fields: ["name", "version", "state", "since", "reason", "lastError", "suspect", "rollbackTo"],
+  fields: ["name", "version", "state", "since", "isSinceStart", "reason", "lastError", "suspect", "rollbackTo"],
   examples: [
     ["runtimectl workers health", "list all workers, those with a problem first"],
     ["runtimectl workers health @team/shop", "show since when and why a worker fails"],
@@ -60,13 +60,19 @@ function showOne(context: Context, name: string, [worker]: readonly WorkerHealth
     ["worker", worker.name],
     ["version", worker.version ?? "none: no version is enabled"],
     ["state", worker.state],
-    ["since", timeText(context, worker.since)],
+    ["since", sinceText(context, worker)],
     ["reason", worker.reason],
     ["last error", lastErrorText(worker)],
     ["error time", lastError && timeText(context, lastError.at)],
     ["suspect", suspect && suspectText(context, suspect)],
     ["roll back", rollbackText(worker)],
   ]);
+}
+
+/** Returns the start of the state. If the true start is unknown, the text contains "at least". */
+function sinceText(context: Context, { since, isSinceStart }: WorkerHealth): string {
+  const time = timeText(context, since);
+  return isSinceStart === true ? `at least since the start of the daemon, ${time}` : time;
 }
 
 function severity({ state }: WorkerHealth): number {

@@ -9,6 +9,7 @@ import { ErrorMessage } from "../../components/error-message.js";
 import { Icon } from "../../components/icon.js";
 import { PageHeading } from "../../components/page-heading.js";
 import { Popover } from "../../components/popover.js";
+import { ProblemStart } from "../../components/problem-start.js";
 import { RelativeTime } from "../../components/relative-time.js";
 import { StateDot } from "../../components/state-dot.js";
 import { useServedAt } from "../../live/use-served-at.js";
@@ -100,7 +101,7 @@ function StateSentence({ app, health }: { app: App; health: WorkerHealth | undef
   if (!app.serving) return <p>Every version is disabled, so no version is served.</p>;
   const version = <span>Serving {app.serving.version}</span>;
   if (!health) return <p>{version}</p>;
-  const { state, since, reason, lastError, suspect } = health;
+  const { state, since, isSinceStart, reason, lastError, suspect } = health;
   const isProblem = state === "failing" || state === "backoff" || state === "degraded";
   return (
     <div className="app-state">
@@ -109,11 +110,11 @@ function StateSentence({ app, health }: { app: App; health: WorkerHealth | undef
         {isProblem && (
           <>
             {" "}
-            · since <RelativeTime at={since} />
-            {suspect && (
+            · <ProblemStart since={since} isSinceStart={isSinceStart} suspect={suspect} />
+            {isSinceStart !== true && (
               <>
-                , after the deployment of {suspect.version}
-                {suspect.by !== undefined && ` by ${suspect.by}`}
+                {suspect ? " · began " : "since "}
+                <RelativeTime at={since} />
               </>
             )}
           </>

@@ -4,6 +4,7 @@ import type { Incident } from "../../../shared/incidents.js";
 import { Button } from "../../components/button.js";
 import { ErrorMessage } from "../../components/error-message.js";
 import { Icon } from "../../components/icon.js";
+import { ProblemStart } from "../../components/problem-start.js";
 import { RelativeTime } from "../../components/relative-time.js";
 import { StateDot } from "../../components/state-dot.js";
 import { PanelLink } from "../../router/panel-link.js";
@@ -125,7 +126,7 @@ export function IncidentList({ incidents, plugins, keys }: Incidents) {
 
 const nouns = { worker: "app", plugin: "plugin", check: "health check", key: "key" } as const;
 
-function Row({ incident: { kind, state, subject, version, since, reason, error } }: { incident: Incident }) {
+function Row({ incident: { kind, state, subject, version, since, isSinceStart, suspect, reason, error } }: { incident: Incident }) {
   return (
     <>
       <StateDot state={state}>{kind === "key" ? (state === "failing" ? "expired" : "expires") : state}</StateDot>
@@ -136,8 +137,13 @@ function Row({ incident: { kind, state, subject, version, since, reason, error }
       <div className="incident-cause">
         <span>{reason}</span>
         {error !== undefined && <code>{error}</code>}
+        {since !== undefined && (isSinceStart === true || suspect !== undefined) && (
+          <span className="incident-start quiet small">
+            <ProblemStart since={since} isSinceStart={isSinceStart} suspect={suspect} />
+          </span>
+        )}
       </div>
-      <span className="incident-since quiet">{since !== undefined && <RelativeTime at={since} />}</span>
+      <span className="incident-since quiet">{since !== undefined && isSinceStart !== true && <RelativeTime at={since} />}</span>
     </>
   );
 }

@@ -1,5 +1,6 @@
-import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { NewEvent } from "../../../../src/server/events/runtime-events.js";
+import type { HealthRecord } from "../../../../src/server/health/health-records.js";
 import { WorkerHealthMonitor } from "../../../../src/server/health/worker-health-monitor.js";
 
 const startMs = 1_800_000_000_000;
@@ -21,8 +22,8 @@ interface Meter {
   countOf: () => number;
 }
 
-/** A monitor for the worker `app`, whose versions are all enabled. */
-function createApp(versions: readonly string[]) {
+/** A monitor for the worker `app`, whose versions are all enabled. `stored`: the states that an earlier monitor stored. */
+function createApp(versions: readonly string[], stored = new Map<string, HealthRecord>()) {
   const meters = new Map<string, Meter>();
   const events: NewEvent[] = [];
   const installed = versions.map((version) => ({ version, enabled: true, source: "uploaded" as const }));
@@ -32,6 +33,11 @@ function createApp(versions: readonly string[]) {
     versionsOf: (name) => (name === "app" ? installed : []),
     fullDataNames: () => [],
     cronFailureOf: () => cron.failure,
+    records: {
+      workers: stored,
+      put: (_kind, name, record) => void (record ? stored.set(name, record) : stored.delete(name)),
+      retain: () => undefined,
+    },
     publish: (event) => events.push(event),
     now: Date.now,
     monotonicNow: () => performance.now(),
@@ -43,10 +49,10 @@ function createApp(versions: readonly string[]) {
     meter.latency.failedCount += failed;
     meters.set(version, meter);
   };
-  const activate = (version: string): void =>
-    monitor.noteActive("app", { name: "app", version, installation: { at: Date.now() / 1000, by: "ci" } });
+  const activate = (version: string, at = Date.now() / 1000): void =>
+    monitor.noteActive("app", { name: "app", version, installation: { at, by: "ci" } });
   const health = () => monitor.read(() => true)[0];
-  return { monitor, meters, events, cron, serve, activate, health };
+  return { monitor, meters, events, cron, serve, activate, health, stored };
 }
 
 const wait = (ms: number) => vi.advanceTimersByTime(ms);
@@ -155,4 +161,65 @@ test("a worker that is not installed any more has no health", () => {
   app.monitor.noteActive("gone", { name: "gone", version: "1.0.0" });
   app.monitor.noteActive("gone", undefined);
   expect(app.health()).toBeUndefined();
+});
+
+describe("after a restart of the daemon", () => {
+  /** Returns a monitor that starts 1 h after another monitor has found that version 1.0.0 of the worker fails. */
+  function restartFailing(cronFailure?: string) {
+    const before = createApp(["1.0.0"]);
+    before.activate("1.0.0");
+    before.monitor.start();
+    before.serve("1.0.0", { failed: cronFailure === undefined ? 4 : 0 });
+    before.cron.failure = cronFailure;
+    wait(checkMs);
+    before.monitor.close();
+    wait(3_600_000);
+    return createApp(["1.0.0"], before.stored);
+  }
+  const beganAt = (startMs + checkMs) / 1000;
+
+  test("a problem continues since its start, with the suspected version", () => {
+    const app = restartFailing();
+    app.activate("1.0.0", startMs / 1000);
+    app.monitor.start();
+    expect(app.health()).toMatchObject({ state: "idle" });
+    wait(600_000);
+    app.serve("1.0.0", { failed: 1 });
+    expect(app.health()).toMatchObject({ state: "degraded", since: beganAt, suspect: { version: "1.0.0", installedAt: startMs / 1000 } });
+    app.serve("1.0.0", { failed: 3 });
+    expect(app.health()).toMatchObject({ state: "failing", since: beganAt });
+    app.serve("1.0.0", { succeeded: 500 });
+    expect(app.health()).toMatchObject({ state: "ok" });
+    expect(app.stored.size).toBe(0);
+    app.serve("1.0.0", { failed: 300 });
+    expect(app.health()).toMatchObject({ state: "failing", since: Date.now() / 1000 });
+  });
+
+  test("a problem that the daemon finds at its start continues since its start", () => {
+    const reason = "The cron job */5 * * * * GET /tick failed: it returned status 500.";
+    const app = restartFailing(reason);
+    app.cron.failure = reason;
+    app.activate("1.0.0", startMs / 1000);
+    app.monitor.start();
+    expect(app.health()).toMatchObject({ state: "degraded", since: beganAt });
+    expect(app.health()).not.toHaveProperty("isSinceStart");
+  });
+
+  test("a problem of an unknown start is since the start of the daemon, without a suspect", () => {
+    const app = createApp(["1.0.0"]);
+    app.cron.failure = "The cron job failed.";
+    app.activate("1.0.0");
+    app.monitor.start();
+    expect(app.health()).toMatchObject({ state: "degraded", since: startMs / 1000, isSinceStart: true });
+    expect(app.health()).not.toHaveProperty("suspect");
+  });
+
+  test("a version that was installed meanwhile has a problem of its own", () => {
+    const app = restartFailing();
+    app.activate("1.0.0");
+    app.monitor.start();
+    wait(checkMs);
+    app.serve("1.0.0", { failed: 4 });
+    expect(app.health()).toMatchObject({ state: "failing", since: Date.now() / 1000 });
+  });
 });
