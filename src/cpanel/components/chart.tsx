@@ -50,7 +50,7 @@ export interface ChartProps {
 const clock = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const none: readonly ChartMarker[] = [];
 
-/** A card with a line chart over time, a legend with the values under the pointer, and a table with the same values. */
+/** A card with a line chart over time, a legend with the values at the pointer and their time, and a table with the same values. */
 export function Chart({ title, at, series, markers = none, format, height = 220, isStacked = false, syncKey }: ChartProps) {
   const id = useId();
   const [pointed, setPointed] = useState<number>();
@@ -67,6 +67,7 @@ export function Chart({ title, at, series, markers = none, format, height = 220,
               {label} <span className="chart-value">{valueText(values[shown], format)}</span>
             </li>
           ))}
+          {time !== undefined && <li className="chart-time">at {clock.format(time * 1000)}</li>}
         </ul>
       </div>
       {at.length < 2 && <p className="chart-empty quiet">There are no values in this period yet.</p>}
@@ -87,10 +88,7 @@ export function Chart({ title, at, series, markers = none, format, height = 220,
         )}
       </div>
       <details className="chart-details small">
-        <summary>
-          Table of {title.charAt(0).toLowerCase() + title.slice(1)}
-          {time !== undefined && <span className="chart-time quiet"> · values at {clock.format(time * 1000)}</span>}
-        </summary>
+        <summary>Table of {title.charAt(0).toLowerCase() + title.slice(1)}</summary>
         <ChartTable title={title} at={at} series={series} markers={markers} textOf={(value) => valueText(value, format)} />
       </details>
     </section>

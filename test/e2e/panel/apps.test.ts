@@ -92,7 +92,7 @@ test("shows a failing app in overview, list and app page, with cause and positio
   await expectAccessible(page);
   await page.getByRole("link", { name: "orders" }).click();
   await page.getByText("Error: no such order (index.js:2)").waitFor();
-  await page.getByText("5 failed since the daemon started").waitFor();
+  await page.getByText(/^Since the start of the daemon, \d\d:\d\d: 5 requests, 5 failed$/).waitFor();
   await expectAccessible(page);
   await page.getByRole("navigation", { name: "Pages of orders" }).getByRole("link", { name: "Deployments" }).click();
   await page.getByText(/5 errors/).waitFor();

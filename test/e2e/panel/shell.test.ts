@@ -143,6 +143,7 @@ test("draws the traffic as a chart with a legend, and lists its values in a tabl
   const page = await house.open("overview");
   const chart = page.getByRole("region", { name: "Requests per second" });
   await chart.locator("canvas").waitFor();
+  await chart.getByText(/^at \d+ \w+, \d\d:\d\d:\d\d$/).waitFor();
   await chart.getByText("Table of requests per second").click();
   await expect.poll(() => chart.getByRole("row").count()).toBeGreaterThan(2);
   await expectAccessible(page);

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { startText } from "../../../src/cpanel/components/problem-start.js";
 import { rangeAt } from "../../../src/cpanel/components/use-visible-rows.js";
 import { percent } from "../../../src/cpanel/pages/overview/figures.js";
-import { rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
+import { noHistory, rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
+import { currentFigure, tileFigures } from "../../../src/cpanel/pages/overview/tile-figures.js";
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
 import { incidentsOf, type Incident } from "../../../src/shared/incidents.js";
 
@@ -62,6 +63,31 @@ describe("the history for charts", () => {
     ["7d", "1h"],
   ])("covers for the text %j in the URL the range %s", (text, range) => {
     expect(rangeOf(text)).toBe(range);
+  });
+});
+
+describe("the figures of the tiles", () => {
+  const minute = { requestsPerSecond: 7, failureShare: 0.5, p99Ms: 9 };
+
+  test("cover the period of their sparklines", () => {
+    expect(tileFigures(toSeries({ points, stepSeconds: 10 }), "24h", minute)).toEqual({
+      requests: { value: 1, note: "Mean of the last 24 h", values: [1, 0, 2] },
+      failing: { value: 0.5 / 3, note: "Of the requests of the last 24 h", values: [0.5, 0, 0] },
+      latency: { value: 4, note: "Highest of the last 24 h", values: [3, 4] },
+    });
+  });
+
+  test("are those of the last minute without a history", () => {
+    expect(tileFigures(noHistory, "1h", minute)).toEqual({
+      requests: { value: 7, note: "Mean of the last minute", values: [] },
+      failing: { value: 0.5, note: "Of the requests of the last minute", values: [] },
+      latency: { value: 9, note: "Slowest app of the last minute", values: [] },
+    });
+  });
+
+  test("end the sparkline of a current value with this value", () => {
+    expect(currentFigure(5, [1, null, 2], "1h")).toEqual({ value: 5, note: "Now, and over the last 1 h", values: [1, 2, 5] });
+    expect(currentFigure(5, [null], "1h")).toEqual({ value: 5, note: "Now", values: [] });
   });
 });
 

@@ -6,20 +6,26 @@ import { MeterBar } from "../../components/meter-bar.js";
 import { Sparkline } from "../../components/sparkline.js";
 import { StatTile } from "../../components/stat-tile.js";
 import { DaemonAwayError } from "../../live/daemon-away-error.js";
-import { megabytes, milliseconds, percent, rate } from "../overview/figures.js";
+import { megabytes, rate } from "../overview/figures.js";
 import { HistoryCharts } from "../overview/history-charts.js";
 import { RangeChoice, useRange } from "../overview/range-choice.js";
+import { currentFigure, sinceStartText, tileFigures } from "../overview/tile-figures.js";
+import { FailingTile, LatencyTile } from "../overview/traffic.js";
 import { useMetricsHistory } from "../overview/use-metrics-history.js";
 import { activityOf } from "./app.js";
 import { AppIsolates } from "./app-isolates.js";
-import { useAppMetrics } from "./use-app-metrics.js";
+import { useMetrics } from "./use-app-metrics.js";
 
-/** The first page of an app: its figures of the last minute, charts of its history, and its isolates. */
+/** The first page of an app: its figures, charts of its history, and its isolates. */
 export function AppOverview({ app: { name } }: AppTabProps) {
-  const rows = useAppMetrics(name).get(name) ?? [];
+  const { data } = useMetrics(name);
+  const rows = (data?.workers ?? []).filter((row) => row.name === name);
   const [range] = useRange();
   const { series, markers, error } = useMetricsHistory(range, { worker: name });
-  const { requestsPerSecond, requests, failed, failureShare, p50Ms, p99Ms, isolates, memoryBytes, memoryLimitBytes } = activityOf(rows);
+  const activity = activityOf(rows);
+  const { requests, failed, memoryBytes, memoryLimitBytes } = activity;
+  const figures = tileFigures(series, range, activity);
+  const isolates = currentFigure(activity.isolates, series.isolates, range);
   const limitOfOne = Math.max(0, ...rows.map((row) => row.memoryLimitBytes ?? 0));
   const limits = useMemo(
     () => series.isolates.map((count) => (count === null || limitOfOne === 0 ? null : Math.max(1, count) * limitOfOne)),
@@ -28,37 +34,26 @@ export function AppOverview({ app: { name } }: AppTabProps) {
   return (
     <div className="app-overview">
       <RangeChoice />
-      <div className="stat-tiles">
-        <StatTile
-          label="Requests"
-          value={rate(requestsPerSecond)}
-          unit="per second"
-          note={`${requests.toLocaleString("en-GB")} since the daemon started`}
-        >
-          <Sparkline label="Requests per second" values={values(series.requestsPerSecond)} format={rate} />
-        </StatTile>
-        <StatTile
-          label="Failing"
-          value={percent(failureShare)}
-          tone={failureShare >= 0.01 ? "bad" : "plain"}
-          note={`${failed.toLocaleString("en-GB")} failed since the daemon started`}
-        >
-          <Sparkline label="Share of failed requests" values={values(series.failedShare)} format={percent} tone="bad" />
-        </StatTile>
-        <StatTile label="Latency p99" value={milliseconds([p99Ms])} note={`p50 ${milliseconds([p50Ms])}, of the last minute`}>
-          <Sparkline label="Latency p99" values={values(series.p99Ms)} format={(value) => milliseconds([value])} />
-        </StatTile>
-        <StatTile
-          label="Memory"
-          value={megabytes(memoryBytes)}
-          {...(memoryLimitBytes === undefined ? {} : { unit: `of ${megabytes(memoryLimitBytes)}` })}
-          note={limitOfOne === 0 ? "Without isolates" : `Limit ${megabytes(limitOfOne)} for each isolate`}
-        >
-          {memoryLimitBytes !== undefined && <MeterBar value={memoryBytes} limit={memoryLimitBytes} />}
-        </StatTile>
-        <StatTile label="Running isolates" value={isolates.toLocaleString("en-GB")} note="Processes that run the app">
-          <Sparkline label="Running isolates" values={values(series.isolates)} format={String} />
-        </StatTile>
+      <div className="stat-tile-group">
+        <div className="stat-tiles">
+          <StatTile label="Requests" value={rate(figures.requests.value)} unit="per second" note={figures.requests.note}>
+            <Sparkline label="Requests per second" values={figures.requests.values} format={rate} />
+          </StatTile>
+          <FailingTile {...figures.failing} />
+          <LatencyTile {...figures.latency} />
+          <StatTile
+            label="Memory"
+            value={megabytes(memoryBytes)}
+            {...(memoryLimitBytes === undefined ? {} : { unit: `of ${megabytes(memoryLimitBytes)}` })}
+            note={limitOfOne === 0 ? "Now, without isolates" : `Now; the limit of an isolate is ${megabytes(limitOfOne)}`}
+          >
+            {memoryLimitBytes !== undefined && <MeterBar value={memoryBytes} limit={memoryLimitBytes} />}
+          </StatTile>
+          <StatTile label="Running isolates" value={isolates.value.toLocaleString("en-GB")} note={isolates.note}>
+            <Sparkline label="Running isolates" values={isolates.values} format={String} />
+          </StatTile>
+        </div>
+        {data && <p className="quiet small">{sinceStartText({ startedAt: data.daemon.startedAt, requests, failed })}</p>}
       </div>
       {error !== undefined && !(error instanceof DaemonAwayError) && <ErrorMessage title="The history could not be read" error={error} />}
       <HistoryCharts series={series} markers={markers} />
@@ -79,9 +74,4 @@ export function AppOverview({ app: { name } }: AppTabProps) {
       <AppIsolates name={name} />
     </div>
   );
-}
-
-/** Returns the values of a history without its gaps, because a sparkline cannot show gaps. */
-function values(series: readonly (number | null)[]): number[] {
-  return series.filter((value) => value !== null);
 }

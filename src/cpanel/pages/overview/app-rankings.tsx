@@ -9,6 +9,7 @@ interface Ranking {
   readonly id: string;
   readonly title: string;
   readonly valueTitle: string;
+  readonly period: string;
   readonly figureOf: (activity: AppActivity) => number;
   readonly format: (value: number) => string;
 }
@@ -18,6 +19,7 @@ const rankings: readonly Ranking[] = [
     id: "busiest",
     title: "Busiest apps",
     valueTitle: "Requests/s",
+    period: "Last minute",
     figureOf: ({ requestsPerSecond }) => requestsPerSecond,
     format: rate,
   },
@@ -25,13 +27,21 @@ const rankings: readonly Ranking[] = [
     id: "slowest",
     title: "Slowest apps",
     valueTitle: "p99",
+    period: "Last minute",
     figureOf: ({ p99Ms }) => p99Ms ?? 0,
     format: (value) => milliseconds([value]),
   },
-  { id: "largest", title: "Largest apps", valueTitle: "Memory", figureOf: ({ memoryBytes }) => memoryBytes, format: megabytes },
+  {
+    id: "largest",
+    title: "Largest apps",
+    valueTitle: "Memory",
+    period: "Now",
+    figureOf: ({ memoryBytes }) => memoryBytes,
+    format: megabytes,
+  },
 ];
 
-/** Three short tables: the apps with the most requests, the highest latency and the most memory, in the last minute. */
+/** Three short tables: the apps with the most requests, the highest latency and the most memory. */
 export function AppRankings() {
   const metrics = useAppMetrics();
   const activities = [...metrics].filter(([name]) => name !== "cpanel").map(([name, rows]) => ({ name, activity: activityOf(rows) }));
@@ -47,7 +57,7 @@ export function AppRankings() {
 
 type RankingTableProps = Ranking & { readonly activities: readonly { readonly name: string; readonly activity: AppActivity }[] };
 
-function RankingTable({ id, title, valueTitle, figureOf, format, activities }: RankingTableProps) {
+function RankingTable({ id, title, valueTitle, period, figureOf, format, activities }: RankingTableProps) {
   const rows = activities
     .map(({ name, activity }) => ({ name, value: figureOf(activity) }))
     .filter(({ value }) => value > 0)
@@ -56,8 +66,9 @@ function RankingTable({ id, title, valueTitle, figureOf, format, activities }: R
   return (
     <section className="card ranking" aria-labelledby={`overview-${id}`}>
       <h2 id={`overview-${id}`}>{title}</h2>
+      <p className="quiet small">{period}</p>
       {rows.length === 0 ? (
-        <p className="quiet">None in the last minute.</p>
+        <p className="quiet">None.</p>
       ) : (
         <table>
           <caption className="visually-hidden">{title}</caption>

@@ -4,7 +4,7 @@ import type { ChartMarker } from "../../components/chart.js";
 
 /** A history as lists of equal length for charts, oldest first. Null is a gap, for example while the daemon did not run. */
 export interface HistorySeries {
-  /** Start of each interval, as Unix time in seconds. */
+  /** End of each interval, as Unix time in seconds. */
   readonly at: readonly number[];
   readonly requestsPerSecond: readonly (number | null)[];
   readonly succeededPerSecond: readonly (number | null)[];

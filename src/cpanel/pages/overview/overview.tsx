@@ -24,7 +24,7 @@ export function Overview() {
       <div className="overview">
         <IncidentList {...incidents} />
         {mayWorkers && <FirstSteps />}
-        {mayWorkers && <TrafficTiles series={traffic.series} />}
+        {mayWorkers && <TrafficTiles {...traffic} />}
         <div className="overview-columns">
           {mayWorkers && <TrafficCharts {...traffic} />}
           <RecentActivity />

@@ -8,8 +8,9 @@ import { usePrincipal } from "../../session/use-principal.js";
 import { useMetrics } from "../apps/use-app-metrics.js";
 import { megabytes, milliseconds, percent, rate } from "./figures.js";
 import { HistoryCharts } from "./history-charts.js";
-import { noHistory, sumOfSparklines, type HistorySeries } from "./metrics-history.js";
+import { noHistory, sumOfSparklines } from "./metrics-history.js";
 import { useRange } from "./range-choice.js";
+import { currentFigure, sinceStartText, tileFigures, type TileFigures } from "./tile-figures.js";
 import { useMetricsHistory, useSparklines, type ShownHistory } from "./use-metrics-history.js";
 
 /** Share of failed requests, from 0 to 1, from which the tile shows the figure in red. */
@@ -31,50 +32,73 @@ export function useTraffic(): ShownHistory & { readonly isRestricted: boolean } 
   return isRestricted ? { ...history, series: sum, markers: [], isRestricted } : { ...history, isRestricted };
 }
 
-/** Tiles with the figures of the last minute. Each tile shows the course of its figure in the chosen period. */
-export function TrafficTiles({ series }: { series: HistorySeries }) {
+/**
+ * Tiles with the figures of the chosen period, each with the course of its figure in the same period. The rows below contain the counts of
+ * now and since the start of the daemon.
+ */
+export function TrafficTiles({ series, isRestricted }: Pick<ReturnType<typeof useTraffic>, "series" | "isRestricted">) {
   const { data, error } = useMetrics();
+  const [chosen] = useRange();
   if (!data)
     return error === undefined || error instanceof DaemonAwayError ? null : (
       <ErrorMessage title="The metrics could not be read" error={error} />
     );
+  const range = isRestricted ? "1h" : chosen;
   const { requests, isolates, memory } = data.totals;
-  const { isolatePool } = data.daemon;
-  const share = failureShare([requests]);
-  const p99 = data.workers.filter(({ name }) => name !== "cpanel").map(({ latency }) => latency.recent.p99Ms);
+  const { isolatePool, process, startedAt } = data.daemon;
+  const p99 = data.workers.flatMap(({ name, latency }) => (name === "cpanel" ? [] : (latency.recent.p99Ms ?? [])));
+  const figures = tileFigures(series, range, {
+    requestsPerSecond: requests.perSecond,
+    failureShare: failureShare([requests]),
+    p99Ms: p99.length === 0 ? null : Math.max(...p99),
+  });
+  const used = currentFigure((memory.pssBytes ?? memory.rssBytes) + (process?.rssBytes ?? 0), series.memoryBytes, range);
+  const running = currentFigure(isolates.running, series.isolates, range);
   return (
-    <div className="stat-tiles">
-      <StatTile
-        label="Requests"
-        value={rate(requests.perSecond)}
-        unit="per second"
-        note={`${requests.inFlight} in flight · ${requests.queued} queued · ${requests.total.toLocaleString("en-GB")} since the start`}
-      >
-        <Sparkline label="Requests per second" values={known(series.requestsPerSecond)} format={rate} />
-      </StatTile>
-      <StatTile
-        label="Failing"
-        value={percent(share)}
-        tone={share >= redShare ? "bad" : "plain"}
-        note={`${requests.failed.toLocaleString("en-GB")} failed since the start`}
-      >
-        <Sparkline label="Share of failed requests" values={known(series.failedShare)} format={percent} tone="bad" />
-      </StatTile>
-      <StatTile label="Latency p99" value={milliseconds(p99)} note="Slowest app, last minute">
-        <Sparkline label="Latency p99" values={known(series.p99Ms)} format={(value) => milliseconds([value])} />
-      </StatTile>
-      <StatTile label="Memory" value={megabytes(memory.pssBytes ?? memory.rssBytes)} note={daemonMemory(data.daemon.process?.rssBytes)}>
-        <Sparkline label="Memory of isolates and the daemon" values={known(series.memoryBytes)} format={megabytes} />
-      </StatTile>
-      <StatTile
-        label="Isolates"
-        value={isolates.running}
-        {...(isolatePool ? { unit: `of ${isolatePool.size} places` } : {})}
-        note={`${isolates.starting} starting · ${isolates.draining} draining`}
-      >
-        <Sparkline label="Isolates" values={known(series.isolates)} format={String} />
-      </StatTile>
+    <div className="stat-tile-group">
+      <div className="stat-tiles">
+        <StatTile label="Requests" value={rate(figures.requests.value)} unit="per second" note={figures.requests.note}>
+          <Sparkline label="Requests per second" values={figures.requests.values} format={rate} />
+        </StatTile>
+        <FailingTile {...figures.failing} />
+        <LatencyTile {...figures.latency} />
+        <StatTile label={process ? "Memory with daemon" : "Memory of isolates"} value={megabytes(used.value)} note={used.note}>
+          <Sparkline label="Memory" values={used.values} format={megabytes} />
+        </StatTile>
+        <StatTile
+          label="Running isolates"
+          value={running.value}
+          {...(isolatePool ? { unit: `of ${isolatePool.size} places` } : {})}
+          note={running.note}
+        >
+          <Sparkline label="Running isolates" values={running.values} format={String} />
+        </StatTile>
+      </div>
+      <ul className="stat-tile-rows quiet small">
+        <li>
+          Now: {requests.inFlight} in flight, {requests.queued} queued, {isolates.starting} isolates starting, {isolates.draining} draining
+        </li>
+        <li>{sinceStartText({ startedAt, requests: requests.total, failed: requests.failed })}</li>
+      </ul>
     </div>
+  );
+}
+
+/** Tile with the share of failed requests. */
+export function FailingTile({ value, note, values }: TileFigures["failing"]) {
+  return (
+    <StatTile label="Failing" value={percent(value)} tone={value >= redShare ? "bad" : "plain"} note={note}>
+      <Sparkline label="Share of failed requests" values={values} format={percent} tone="bad" />
+    </StatTile>
+  );
+}
+
+/** Tile with the p99 latency. */
+export function LatencyTile({ value, note, values }: TileFigures["latency"]) {
+  return (
+    <StatTile label="Latency p99" value={milliseconds([value])} note={note}>
+      <Sparkline label="Latency p99" values={values} format={(ms) => milliseconds([ms])} />
+    </StatTile>
   );
 }
 
@@ -89,13 +113,4 @@ export function TrafficCharts({ series, markers, error, isRestricted }: ReturnTy
       )}
     </div>
   );
-}
-
-function daemonMemory(rssBytes: number | undefined): string {
-  return rssBytes === undefined ? "Isolates" : `Isolates; the daemon itself: ${megabytes(rssBytes)}`;
-}
-
-/** Returns the values of a history without its gaps, because a sparkline cannot show gaps. */
-function known(values: readonly (number | null)[]): number[] {
-  return values.filter((value) => value !== null);
 }
