@@ -15,7 +15,7 @@ interface SparklineProps {
   readonly capacity?: number;
   /** Returns the text of a value for screen readers. */
   readonly format: (value: number) => string;
-  readonly tone?: "accent" | "bad";
+  readonly tone?: "accent" | "warn" | "bad";
 }
 
 /** A small line chart without axes. Screen readers receive the latest and the highest value as text. */

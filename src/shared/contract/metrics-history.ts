@@ -47,7 +47,7 @@ export type MetricsHistory = z.output<typeof MetricsHistory>;
 
 export const Sparkline = z.object({
   name: z.string(),
-  requests: Counts.describe("Completed requests in each of the last 60 minutes, oldest first"),
+  requests: Counts.describe("Completed requests in each of the last 60 complete minutes, oldest first"),
   failed: Counts.describe("Failed ones of them"),
 });
 export type Sparkline = z.output<typeof Sparkline>;

@@ -31,7 +31,7 @@ test("adds log entries and counts them", async () => {
   const stream = new FakeStream([entry(1), entry(2)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
-  expect(follower.state.get()).toMatchObject({ phase: "live", total: 2, rows: rowsOf(1, 2) });
+  expect(follower.state.get()).toMatchObject({ phase: "live", total: 2, rows: rowsOf(1, 2), isPartial: false });
   stream.send(entry(3));
   await vi.advanceTimersByTimeAsync(100);
   expect(follower.state.get()).toMatchObject({ total: 3, rows: rowsOf(1, 2, 3) });
@@ -42,8 +42,9 @@ test("keeps the newest 100,000 rows", async () => {
   const stream = new FakeStream(Array.from({ length: 100_500 }, (_, index) => entry(index + 1)));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
-  const { rows, total } = follower.state.get();
+  const { rows, total, hasOlder, isPartial } = follower.state.get();
   expect([total, rows.length, rows[0]?.key, rows.at(-1)?.key]).toEqual([100_500, 100_000, "entry 501", "entry 100500"]);
+  expect({ hasOlder, isPartial }).toEqual({ hasOlder: false, isPartial: true });
   follower.close();
 });
 

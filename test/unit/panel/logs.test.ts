@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exportText } from "../../../src/cpanel/pages/logs/log-export.js";
 import { countLevels, countText } from "../../../src/cpanel/pages/logs/level-counts.js";
-import { readLogQuery, timeChoices } from "../../../src/cpanel/pages/logs/log-query.js";
+import { readLogQuery, timeChoices, timeRangeOf } from "../../../src/cpanel/pages/logs/log-query.js";
 import { entryRow, foldStacks } from "../../../src/cpanel/pages/logs/log-row.js";
 import { RowLayout } from "../../../src/cpanel/pages/logs/row-layout.js";
 import type { LogEntry } from "../../../src/shared/contract/worker-logs.js";
@@ -41,6 +41,15 @@ test("reads the filters from a URL and ignores invalid values", () => {
   expect(read("level=loud&source=moon&status=9xx&since=now&until=then")).toEqual({});
 });
 
+test("returns the chosen time range, which ends now unless an end is chosen", () => {
+  expect(timeRangeOf({ since: "15m" }, 1_700_000_000_000)).toEqual({ startMs: 1_700_000_000_000 - 900_000, endMs: 1_700_000_000_000 });
+  expect(timeRangeOf({ since: "1700000000000", until: "1700000060000" }, 0)).toEqual({
+    startMs: 1_700_000_000_000,
+    endMs: 1_700_000_060_000,
+  });
+  expect(timeRangeOf({}, 0)).toBeUndefined();
+});
+
 test("adds a selected time range to the choices of the time range", () => {
   expect(timeChoices({ since: "1h" }).map(({ value }) => value)).toEqual(["", "15m", "1h", "24h", "7d"]);
   expect(timeChoices({ since: "1700000000000", until: "1700000060000" }).at(-1)?.value).toBe("1700000000000");
@@ -56,6 +65,9 @@ test("counts the entries of each level in intervals of equal length", () => {
     "1 entry, 1 warning",
   ]);
   expect(countLevels([])).toBeUndefined();
+  const inRange = countLevels(rows, { startMs: 1, endMs: 61 });
+  expect(inRange).toMatchObject({ startMs: 1, intervalMs: 1, oldestMs: 0, most: 1 });
+  expect(inRange && countText(inRange, 0)).toBe("1 entry, 1 error");
 });
 
 test("positions rows by their number of lines until the rows are measured", () => {

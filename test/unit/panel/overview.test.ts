@@ -28,13 +28,18 @@ function incident(kind: Incident["kind"], state: Incident["state"]): Incident {
 
 describe("the history for charts", () => {
   test("contains rates and shares, and a gap where intervals are missing", () => {
-    const series = toSeries({ points, stepSeconds: 10 });
+    const series = toSeries({ points, stepSeconds: 10 }, 200);
     expect(series.at).toEqual([100, 110, 120, 200]);
     expect(series.requestsPerSecond).toEqual([1, 0, null, 2]);
     expect(series.succeededPerSecond).toEqual([0.5, 0, null, 2]);
     expect(series.failedShare).toEqual([0.5, 0, null, 0]);
     expect(series.p99Ms).toEqual([3, null, null, 4]);
     expect(series.isolates).toEqual([1, 1, null, 2]);
+  });
+
+  test("omits the last interval until it has ended", () => {
+    expect(toSeries({ points, stepSeconds: 10 }, 195).at).toEqual([100, 110]);
+    expect(toSeries({ points, stepSeconds: 10 }, 189).at).toEqual([100, 110, 120, 200]);
   });
 
   test("adds up the sparklines of all apps, with one point for each of 60 minutes", () => {
@@ -70,7 +75,7 @@ describe("the figures of the tiles", () => {
   const minute = { requestsPerSecond: 7, failureShare: 0.5, p99Ms: 9 };
 
   test("cover the period of their sparklines", () => {
-    expect(tileFigures(toSeries({ points, stepSeconds: 10 }), "24h", minute)).toEqual({
+    expect(tileFigures(toSeries({ points, stepSeconds: 10 }, 200), "24h", minute)).toEqual({
       requests: { value: 1, note: "Mean of the last 24 h", values: [1, 0, 2] },
       failing: { value: 0.5 / 3, note: "Of the requests of the last 24 h", values: [0.5, 0, 0] },
       latency: { value: 4, note: "Highest of the last 24 h", values: [3, 4] },

@@ -1,5 +1,6 @@
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
 import type { Sparkline as WorkerSparkline } from "../../../shared/contract/metrics-history.js";
+import { requestHealth } from "../../../shared/failure-share.js";
 import { workerStates, type WorkerHealth } from "../../../shared/contract/worker-health.js";
 import { ActionMenu } from "../../components/action-menu.js";
 import type { Column } from "../../components/data-table.js";
@@ -8,12 +9,9 @@ import { RelativeTime } from "../../components/relative-time.js";
 import { Sparkline } from "../../components/sparkline.js";
 import { StateDot } from "../../components/state-dot.js";
 import { PanelLink } from "../../router/panel-link.js";
-import { megabytes, milliseconds, percent, rate } from "../overview/figures.js";
+import { figureTones, lineTones, megabytes, milliseconds, percent, rate } from "../overview/figures.js";
 import { activityOf, deployedOf, type App, type AppActivity } from "./app.js";
 import { appMenu, type AppMenuOptions } from "./app-menu.js";
-
-/** Share of failed requests, from 0 to 1, from which the table shows the figure in red. */
-const redShare = 0.01;
 
 export interface AppColumnsOptions extends AppMenuOptions {
   readonly health: ReadonlyMap<string, WorkerHealth>;
@@ -139,19 +137,27 @@ function Version({ app }: { app: App }) {
 
 function LastHour({ sparkline }: { sparkline: WorkerSparkline | undefined }) {
   if (!sparkline) return <span className="quiet">–</span>;
-  const hasFailed = sparkline.failed.some((count) => count > 0);
   return (
     <Sparkline
       label="Requests per minute in the last hour"
       values={sparkline.requests}
       format={String}
-      tone={hasFailed ? "bad" : "accent"}
+      tone={lineTones[requestHealth(failedShareOf(sparkline))]}
     />
   );
 }
 
+/** Returns the share of failed requests in the last hour, from 0 to 1. A single failure among many requests does not color the hour. */
+function failedShareOf({ requests, failed }: WorkerSparkline): number {
+  return sum(failed) / Math.max(1, sum(requests));
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
 function FailedShare({ share }: { share: number }) {
-  return <span className={share >= redShare ? "figure-bad" : undefined}>{percent(share)}</span>;
+  return <span className={`figure-${figureTones[requestHealth(share)]}`}>{percent(share)}</span>;
 }
 
 function Memory({ memoryBytes, memoryLimitBytes }: AppActivity) {

@@ -1,4 +1,5 @@
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
+import type { TimeRange } from "./log-query.js";
 import type { LogRow } from "./log-row.js";
 
 /** Number of intervals of the histogram. */
@@ -9,33 +10,41 @@ export interface LevelCounts {
   /** Start of the first interval, in Unix milliseconds. */
   readonly startMs: number;
   readonly intervalMs: number;
+  /** Time of the oldest entry in Unix milliseconds. */
+  readonly oldestMs: number;
   readonly counts: Readonly<Record<LogLevel, readonly number[]>>;
   /** Largest number of entries in one interval. */
   readonly most: number;
 }
 
-/** Counts the log entries of the rows in intervals from the oldest to the newest entry. Returns undefined if the rows contain no entry. */
-export function countLevels(rows: readonly LogRow[]): LevelCounts | undefined {
-  let startMs = Infinity;
-  let endMs = -Infinity;
+/**
+ * Counts the log entries of the rows in intervals over the range. Without a range, the intervals cover the time from the oldest to the newest
+ * entry. Returns undefined if the rows contain no entry.
+ */
+export function countLevels(rows: readonly LogRow[], range?: TimeRange): LevelCounts | undefined {
+  let oldestMs = Infinity;
+  let newestMs = -Infinity;
   for (const { entry } of rows) {
     if (!entry) continue;
-    startMs = Math.min(startMs, entry.time);
-    endMs = Math.max(endMs, entry.time);
+    oldestMs = Math.min(oldestMs, entry.time);
+    newestMs = Math.max(newestMs, entry.time);
   }
-  if (startMs > endMs) return undefined;
-  const intervalMs = Math.max(1, Math.ceil((endMs - startMs + 1) / intervals));
+  if (oldestMs > newestMs) return undefined;
+  const { startMs, endMs } = range ?? { startMs: oldestMs, endMs: newestMs + 1 };
+  const intervalMs = Math.max(1, Math.ceil((endMs - startMs) / intervals));
   const empty = () => Array.from({ length: intervals }, () => 0);
   const counts = { debug: empty(), info: empty(), warn: empty(), error: empty() };
   const totals = empty();
   for (const { entry } of rows) {
     if (!entry) continue;
     const index = Math.floor((entry.time - startMs) / intervalMs);
+    // Since the entry arrived, the start of the range can have passed it.
+    if (index < 0 || index >= intervals) continue;
     const ofLevel = counts[entry.level];
     ofLevel[index] = (ofLevel[index] ?? 0) + 1;
     totals[index] = (totals[index] ?? 0) + 1;
   }
-  return { startMs, intervalMs, counts, most: Math.max(...totals) };
+  return { startMs, intervalMs, oldestMs, counts, most: Math.max(...totals) };
 }
 
 /** Returns a sentence with the number of entries in an interval, such as `34 entries, 3 errors`. */

@@ -28,11 +28,16 @@ export interface LogState {
   readonly error: unknown;
   /** Whether the daemon has older entries, and the view has space for them. */
   readonly hasOlder: boolean;
+  /** Whether the daemon has older entries, even if the view has no space for them. */
+  readonly isPartial: boolean;
 }
+
+/** The state before the daemon responds. */
+export const emptyLog: LogState = { rows: [], total: 0, phase: "connecting", error: undefined, hasOlder: false, isPartial: false };
 
 /** Follows the log of one worker or of all workers. After a lost connection, the stream continues after the last received entry. */
 export class LogFollower {
-  readonly state = new Observable<LogState>({ rows: [], total: 0, phase: "connecting", error: undefined, hasOlder: false });
+  readonly state = new Observable(emptyLog);
   readonly #client: ClientOf<typeof logOperations>;
   readonly #query: LogQuery;
   readonly #end = new AbortController();
@@ -123,7 +128,12 @@ export class LogFollower {
     // The view inserts an event that precedes the first entry only when it loads the older entries.
     const held = this.#rows.insertMarks(this.#pendingMarks.splice(0), { holdOlder: hasOlder });
     this.#pendingMarks.push(...held);
-    this.#change({ rows: this.#rows.all, total: this.#received, hasOlder: hasOlder && this.#rows.hasRoomFor(pageSize) });
+    this.#change({
+      rows: this.#rows.all,
+      total: this.#received,
+      hasOlder: hasOlder && this.#rows.hasRoomFor(pageSize),
+      isPartial: hasOlder || this.#rows.isTrimmed,
+    });
   }
 
   #change(change: Partial<LogState>): void {

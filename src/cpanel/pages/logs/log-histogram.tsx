@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 import { countLevels, countText, type LevelCounts } from "./level-counts.js";
+import { timeRangeOf, type LogQuery } from "./log-query.js";
 import type { LogRow } from "./log-row.js";
 
 /** Minimum interval between two updates of the histogram, in milliseconds. */
@@ -9,19 +10,21 @@ const updateMs = 1000;
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 const heightPx = 40;
 
-interface LogHistogramProps {
+interface LogHistogramProps extends Pick<LogQuery, "since" | "until"> {
   readonly rows: readonly LogRow[];
+  /** Whether the daemon has older entries that are not in `rows`. */
+  readonly isPartial: boolean;
   /** Callback that receives the selected range as Unix times in milliseconds. The range excludes its end. */
   readonly onSelect: (sinceMs: number, untilMs: number) => void;
 }
 
 /**
- * Chart with the number of entries of each level over time. A click selects one interval. A drag, or Shift with an arrow key, selects
- * several intervals.
+ * Chart with the number of entries of each level over the chosen range. A click selects one interval. A drag, or Shift with an arrow key,
+ * selects several intervals. If older entries are not loaded, the chart marks where the loaded entries begin.
  */
-export function LogHistogram({ rows, onSelect }: LogHistogramProps) {
+export function LogHistogram({ rows, since, until, isPartial, onSelect }: LogHistogramProps) {
   const counted = useThrottled(rows);
-  const counts = useMemo(() => countLevels(counted), [counted]);
+  const counts = useMemo(() => countLevels(counted, timeRangeOf({ since, until }, Date.now())), [counted, since, until]);
   const [picked, setPicked] = useState<{ readonly from: number; readonly to: number }>();
   const isDragging = useRef(false);
   if (!counts) return null;
@@ -45,6 +48,7 @@ export function LogHistogram({ rows, onSelect }: LogHistogramProps) {
   };
   const shown = picked ?? { from: last, to: last };
   const text = rangeText(counts, shown);
+  const unloaded = isPartial ? Math.max(0, (counts.oldestMs - counts.startMs) / counts.intervalMs) : 0;
   return (
     <div className="log-histogram">
       <div
@@ -75,6 +79,12 @@ export function LogHistogram({ rows, onSelect }: LogHistogramProps) {
         onPointerLeave={() => !isDragging.current && setPicked(undefined)}
       >
         <svg viewBox={`0 0 ${last + 1} ${heightPx}`} preserveAspectRatio="none" width="100%" height={heightPx} aria-hidden="true">
+          {unloaded > 0 && (
+            <>
+              <rect className="log-histogram-unloaded" width={unloaded} height={heightPx} />
+              <path className="log-histogram-begin" d={`M${unloaded} 0V${heightPx}`} />
+            </>
+          )}
           {picked && (
             <rect
               className="log-histogram-picked"
@@ -90,6 +100,7 @@ export function LogHistogram({ rows, onSelect }: LogHistogramProps) {
       </div>
       <p className="log-histogram-note quiet small">
         {picked ? text : `${timeText(counts.startMs)} – ${timeText(timeOf(counts, last + 1))} · select a range to narrow the list`}
+        {!picked && isPartial && ` · entries before ${timeText(counts.oldestMs)} are not loaded`}
       </p>
     </div>
   );

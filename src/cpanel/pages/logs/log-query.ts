@@ -69,6 +69,19 @@ export function timeChoices({ since, until }: LogQuery): { readonly value: strin
   return [...times, { value: since, label: until === undefined ? `Since ${timeText(since)}` : `${timeText(since)}–${timeText(until)}` }];
 }
 
+/** A time range in Unix milliseconds. */
+export interface TimeRange {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Returns the chosen time range at the time `nowMs`. Undefined if the log has no start. */
+export function timeRangeOf({ since, until }: Pick<LogQuery, "since" | "until">, nowMs: number): TimeRange | undefined {
+  const startMs = since === undefined ? undefined : parsePastTimeMs(since, nowMs);
+  const endMs = until === undefined ? undefined : parsePastTimeMs(until, nowMs);
+  return startMs === undefined ? undefined : { startMs, endMs: endMs ?? nowMs };
+}
+
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 function timeText(time: string): string {

@@ -12,6 +12,12 @@ export class LogRows {
   #rows: readonly LogRow[] = [];
   #characters = 0;
   #lines = 0;
+  #isTrimmed = false;
+
+  /** Whether older rows were dropped. */
+  get isTrimmed(): boolean {
+    return this.#isTrimmed;
+  }
 
   get all(): readonly LogRow[] {
     return this.#rows;
@@ -63,7 +69,9 @@ export class LogRows {
       this.#count(this.#rows.slice(first, first + 1), -1);
       first += 1;
     }
-    if (first > 0) this.#rows = this.#rows.slice(first);
+    if (first === 0) return;
+    this.#isTrimmed = true;
+    this.#rows = this.#rows.slice(first);
   }
 
   #count(rows: readonly LogRow[], sign: 1 | -1): void {

@@ -32,7 +32,7 @@ const phases = {
 /** Shows the log of one app or of all, and new entries as they arrive. The daemon applies the filters, which are in the URL. */
 export function LogView({ app, appNames = [] }: LogViewProps) {
   const query = useLogQuery(app, appNames);
-  const { rows, total, phase, error, hasOlder, loadOlder, retry } = useLogs(query);
+  const { rows, total, phase, error, hasOlder, isPartial, loadOlder, retry } = useLogs(query);
   const [wrap, setWrap] = useSearch("wrap");
   const changeRange = useRange();
   const clear = useClear();
@@ -67,7 +67,7 @@ export function LogView({ app, appNames = [] }: LogViewProps) {
       )}
       {hasEntries && (
         <>
-          <LogHistogram rows={rows} onSelect={changeRange} />
+          <LogHistogram rows={rows} since={query.since} until={query.until} isPartial={isPartial} onSelect={changeRange} />
           <LogList
             rows={rows}
             total={total}

@@ -2,10 +2,10 @@ import { useEffect, useMemo, useState } from "react";
 import { Observable } from "../../live/observable.js";
 import { useApi } from "../../live/use-api.js";
 import { useObserved } from "../../live/use-observed.js";
-import { LogFollower, logOperations, type LogState } from "./log-follower.js";
+import { emptyLog, LogFollower, logOperations, type LogState } from "./log-follower.js";
 import type { LogQuery } from "./log-query.js";
 
-const before = new Observable<LogState>({ rows: [], total: 0, phase: "connecting", error: undefined, hasOlder: false });
+const before = new Observable(emptyLog);
 
 interface FollowedLogs extends LogState {
   readonly loadOlder: () => Promise<void>;

@@ -1,3 +1,9 @@
+import type { RequestHealth } from "../../../shared/failure-share.js";
+
+/** Colors of the share of failed requests, by the state that this share gives a worker. */
+export const figureTones = { ok: "plain", degraded: "warn", failing: "bad" } as const satisfies Record<RequestHealth, string>;
+export const lineTones = { ok: "accent", degraded: "warn", failing: "bad" } as const satisfies Record<RequestHealth, string>;
+
 /** Formats a rate per second, with two decimals below 10 and as a whole number otherwise. */
 export function rate(perSecond: number): string {
   if (perSecond === 0) return "0";

@@ -29,9 +29,15 @@ export const noHistory: HistorySeries = {
   isolates: [],
 };
 
-/** Returns the lists for the charts. Where intervals are missing, adds a point without values, so that the chart interrupts its lines. */
-export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" | "stepSeconds">): HistorySeries {
-  const rows = points.at.flatMap((at, index) => {
+/**
+ * Returns the lists for the charts. Where intervals are missing, adds a point without values, so that the chart interrupts its lines. Omits
+ * the last interval if it ends after `nowSeconds`, because its low values would look like a drop.
+ */
+export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" | "stepSeconds">, nowSeconds: number): HistorySeries {
+  const last = points.at.at(-1) ?? 0;
+  // A clock of the browser that is slow by more than one interval cuts nothing.
+  const isIncomplete = last > nowSeconds && last <= nowSeconds + stepSeconds;
+  const rows = (isIncomplete ? points.at.slice(0, -1) : points.at).flatMap((at, index) => {
     const previous = points.at[index - 1];
     // A point can arrive up to one interval late.
     const hasGap = previous !== undefined && at - previous > 2 * stepSeconds;
@@ -72,19 +78,22 @@ export function sumOfSparklines(sparklines: readonly Sparkline[], nowSeconds: nu
     minutes.map((minute) => sparklines.reduce((total, one) => total + (read(one)[minute] ?? 0), 0));
   const lastMinute = Math.floor(nowSeconds / 60) * 60;
   const gaps = minutes.map(() => null);
-  const { at, ...columns } = toSeries({
-    stepSeconds: 60,
-    points: {
-      at: minutes.map((minute) => lastMinute - (sparklineMinutes - 1 - minute) * 60),
-      requests: sum(({ requests }) => requests),
-      failed: sum(({ failed }) => failed),
-      p50Ms: gaps,
-      p99Ms: gaps,
-      memoryBytes: [],
-      cpuSeconds: [],
-      isolates: [],
+  const { at, ...columns } = toSeries(
+    {
+      stepSeconds: 60,
+      points: {
+        at: minutes.map((minute) => lastMinute - (sparklineMinutes - 1 - minute) * 60),
+        requests: sum(({ requests }) => requests),
+        failed: sum(({ failed }) => failed),
+        p50Ms: gaps,
+        p99Ms: gaps,
+        memoryBytes: [],
+        cpuSeconds: [],
+        isolates: [],
+      },
     },
-  });
+    nowSeconds,
+  );
   return { at, ...columns, memoryBytes: gaps, isolates: gaps };
 }
 

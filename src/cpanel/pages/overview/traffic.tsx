@@ -1,20 +1,17 @@
 import { useMemo } from "react";
-import { failureShare } from "../../../shared/failure-share.js";
+import { failureShare, requestHealth } from "../../../shared/failure-share.js";
 import { ErrorMessage } from "../../components/error-message.js";
 import { Sparkline } from "../../components/sparkline.js";
 import { StatTile } from "../../components/stat-tile.js";
 import { DaemonAwayError } from "../../live/daemon-away-error.js";
 import { usePrincipal } from "../../session/use-principal.js";
 import { useMetrics } from "../apps/use-app-metrics.js";
-import { megabytes, milliseconds, percent, rate } from "./figures.js";
+import { figureTones, lineTones, megabytes, milliseconds, percent, rate } from "./figures.js";
 import { HistoryCharts } from "./history-charts.js";
 import { noHistory, sumOfSparklines } from "./metrics-history.js";
 import { useRange } from "./range-choice.js";
 import { currentFigure, sinceStartText, tileFigures, type TileFigures } from "./tile-figures.js";
 import { useMetricsHistory, useSparklines, type ShownHistory } from "./use-metrics-history.js";
-
-/** Share of failed requests, from 0 to 1, from which the tile shows the figure in red. */
-const redShare = 0.01;
 
 /**
  * Returns the history of the daemon. For a key that is restricted to namespaces, returns the requests of its apps in the last hour instead,
@@ -84,11 +81,11 @@ export function TrafficTiles({ series, isRestricted }: Pick<ReturnType<typeof us
   );
 }
 
-/** Tile with the share of failed requests. */
+/** Tile with the share of failed requests. The share decides the color, as it decides the state of a worker. */
 export function FailingTile({ value, note, values }: TileFigures["failing"]) {
   return (
-    <StatTile label="Failing" value={percent(value)} tone={value >= redShare ? "bad" : "plain"} note={note}>
-      <Sparkline label="Share of failed requests" values={values} format={percent} tone="bad" />
+    <StatTile label="Failing" value={percent(value)} tone={figureTones[requestHealth(value)]} note={note}>
+      <Sparkline label="Share of failed requests" values={values} format={percent} tone={lineTones[requestHealth(value)]} />
     </StatTile>
   );
 }

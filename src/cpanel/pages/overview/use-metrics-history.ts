@@ -30,7 +30,7 @@ export function useMetricsHistory(range: HistoryRange, { worker, isWanted = true
   });
   return useMemo(
     () => ({
-      series: data ? toSeries(data) : noHistory,
+      series: data ? toSeries(data, Date.now() / 1000) : noHistory,
       markers: data ? toChartMarkers(data.markers) : [],
       error,
       isLoaded: data !== undefined,

@@ -84,9 +84,10 @@ export class MetricsHistory {
     return toHistory({ daemon, tens: this.#store.daemon.tens, worker, range, nowSeconds: this.#options.now() / 1000 });
   }
 
-  /** Returns the requests of the last 60 minutes for each matching worker with at least one request, sorted by name. */
+  /** Returns the requests of the last 60 complete minutes for each matching worker with at least one request, sorted by name. */
   sparklines(isWanted: (name: string) => boolean): Sparkline[] {
-    const first = Math.floor(this.#options.now() / 60_000) - sparklineMinutes + 1;
+    // Excludes a minute that has ended, but has no rows yet, because its zeros would look like a drop.
+    const first = this.#minute - sparklineMinutes + 1;
     return [...this.#store.workers]
       .filter(({ name }) => isWanted(name))
       .flatMap(({ name, minutes }) => {
