@@ -8,8 +8,8 @@ export const expiryNoticeDays = 14;
 const daySeconds = 86_400;
 
 /**
- * Health checks whose failure an operator must repair. The panel shows the other health checks on the page Settings, because they describe
- * settings.
+ * Health checks whose failure an operator must repair. `setUpProblems` returns those of the other health checks that describe
+ * the set-up of the daemon.
  */
 const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
   "key-store",
@@ -18,6 +18,12 @@ const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
   "secrets-key",
   "disk-space",
 ]);
+
+/**
+ * Health checks that describe how the daemon is set up: missing isolation layers, and settings that let keys exceed their permissions. The
+ * panel shows them as a notice, because workers serve requests meanwhile.
+ */
+const settingChecks = /^(?:isolation:|panel-origin$|plugin-uploads$)/;
 
 /** Severities of incidents, the most severe first. */
 export const incidentStates = ["failing", "backoff", "degraded"] as const;
@@ -69,6 +75,11 @@ export function incidentsOf({ workers = [], plugins = [], checks = [], keys = []
     ...keys.filter((key) => !isReplaced(key, keys)).flatMap((key) => keyIncident(key, nowSeconds)),
   ];
   return found.toSorted((one, other) => rank(one) - rank(other) || (other.since ?? 0) - (one.since ?? 0));
+}
+
+/** Returns the health checks of the set-up of the daemon that report a problem. */
+export function setUpProblems(checks: readonly HealthCheck[] = []): HealthCheck[] {
+  return checks.filter(({ name, status }) => status !== "ok" && settingChecks.test(name));
 }
 
 /** Formats the last error of a worker or plugin with its position in the source code, such as `no such order (index.js:3)`. */

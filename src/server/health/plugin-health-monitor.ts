@@ -80,7 +80,7 @@ export class PluginHealthMonitor<Plugin extends Installed> {
       this.#states.set(plugin.name, current);
       const { name, version } = plugin;
       // The first known state of a plugin is not a change, so the monitor publishes no event.
-      if (before) this.#sources.publish({ type: "plugin.health", subject: { name, version }, message: reason ?? state });
+      if (before) this.#sources.publish({ type: "plugin.health", subject: { name, version }, state, message: reason ?? state });
     }
     const lastError = errorOf(status, current.sinceMs);
     return {

@@ -228,6 +228,7 @@ export class WorkerHealthMonitor {
     this.#sources.publish({
       type: "worker.health",
       subject: { name: worker.name, ...(version !== undefined && { version }) },
+      state: assessment.state,
       message: this.#reasonOf(worker, assessment) ?? assessment.state,
     });
   }

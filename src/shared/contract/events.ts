@@ -3,6 +3,7 @@ import type { Permission } from "../permissions.js";
 import { ChangePrincipal, ChangeSubject, changeTypes, nounOf, typeListOf } from "./changes.js";
 import { endpoint } from "./endpoint.js";
 import { sinceQuery } from "./time-query.js";
+import { workerStates } from "./worker-health.js";
 
 /** All event types. They cover changes through the API, state changes of workers and plugins, and the event stream itself. */
 export const eventTypes = [
@@ -28,6 +29,7 @@ export const RuntimeEvent = z.object({
   principal: ChangePrincipal.optional().describe("The key that caused the event; absent for events without a request"),
   requestId: z.string().optional().describe("Id of the request that caused the event"),
   subject: ChangeSubject.optional(),
+  state: z.enum(workerStates).optional().describe("The new state; only for `worker.health` and `plugin.health`"),
   message: z.string().optional().describe("Further description of the event"),
 });
 export type RuntimeEvent = z.output<typeof RuntimeEvent>;

@@ -35,6 +35,20 @@ afterAll(async () => {
 
 const incidentsIn = (page: Page) => page.getByRole("region", { name: "Needs attention" });
 
+test("shows health changes with the new state, and sign-ins only on Activity", async () => {
+  const page = await house.open("overview");
+  const recent = page.getByRole("region", { name: "Recent activity" });
+  const change = recent.getByRole("listitem").filter({ hasText: "orders 1.0.0" });
+  await change.locator(".state-failing").first().waitFor();
+  expect(await recent.getByText("session.opened").count()).toBe(0);
+  await expectAccessible(page);
+  await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Activity" }).click();
+  const table = page.getByRole("table", { name: "Activity" });
+  await table.getByRole("row").filter({ hasText: "worker.health" }).locator(".state-failing").first().waitFor();
+  await table.getByText("session.opened").first().waitFor();
+  await expectAccessible(page);
+});
+
 test("rolls an app back with one click on the overview, and Undo reverts the rollback", async () => {
   const page = await house.open("overview");
   const attention = incidentsIn(page);

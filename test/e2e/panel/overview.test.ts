@@ -29,12 +29,27 @@ test("shows package counts, traffic, a failed plugin and keys that expire soon",
   expect(await attention.getByRole("listitem").count()).toBe(6);
   await attention.getByRole("button", { name: "Show all 7" }).click();
   expect(await attention.getByText(/^The key expires in [67] days\.$/).count()).toBe(6);
-  const counts = (requests: number) => main.getByText(new RegExp(`^Since the start of the daemon, \\d\\d:\\d\\d: ${requests} requests, 0 failed$`));
+  const counts = (requests: number) =>
+    main.getByText(new RegExp(`^Since the start of the daemon, \\d\\d:\\d\\d: ${requests} requests, 0 failed$`));
   await counts(0).waitFor();
   await fetch(`${house.daemon.url}/shop/`);
   await counts(1).waitFor();
   await expectAccessible(page);
   expect(house.browser.complaints).toEqual([]);
+});
+
+test("lists risky settings for keys that can read the settings", async () => {
+  await house.key({ role: "custom", permissions: ["workers:install"], name: "deployer" });
+  const page = await house.open("overview");
+  const notice = page.getByRole("region", { name: "Degraded set-up" });
+  await notice.getByText("panel origin").waitFor();
+  await notice.getByText(/set RUNTIME_PANEL_HOST$/).waitFor();
+  await expectAccessible(page);
+  await notice.getByRole("link", { name: "Settings of the daemon" }).click();
+  await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+  const other = await house.open("overview", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
+  await other.getByRole("link", { name: /^\d+ keys$/ }).waitFor();
+  expect(await other.getByRole("region", { name: "Degraded set-up" }).count()).toBe(0);
 });
 
 test("shows that the metrics are not readable and that the daemon is not ready", async () => {

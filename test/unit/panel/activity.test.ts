@@ -78,6 +78,11 @@ test("adds older entries until the audit log has no older entries", async () => 
   follower.close();
 });
 
+test("a health change has the new state", () => {
+  expect(fromEvent(event(3, { type: "worker.health", state: "failing" }))).toMatchObject({ outcome: "observed", state: "failing" });
+  expect(fromEvent(event(4)).state).toBeUndefined();
+});
+
 test("filters by key, resource or action, outcome and text", () => {
   const refused = audit(2, { outcome: "refused", code: "PERMISSION_DENIED", action: "key.created", subject: { id: 9 } });
   const entries = [audit(1), refused].map(fromAudit).concat(fromEvent(event(3)));

@@ -5,7 +5,7 @@ import { percent } from "../../../src/cpanel/pages/overview/figures.js";
 import { noHistory, rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
 import { currentFigure, tileFigures } from "../../../src/cpanel/pages/overview/tile-figures.js";
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
-import { incidentsOf, type Incident } from "../../../src/shared/incidents.js";
+import { incidentsOf, setUpProblems, type Incident } from "../../../src/shared/incidents.js";
 
 const points = {
   at: [100, 110, 200],
@@ -149,4 +149,11 @@ describe("incidents of keys", () => {
   test("omit a key whose whole lifetime is at most one day", () => {
     expect(subjects({ ...key, createdAt: 10 * day, expiresAt: 11 * day })).toEqual([]);
   });
+});
+
+test("setUpProblems returns missing isolation layers and risky settings, but no incidents", () => {
+  const degraded = ["disk-space", "worker-data", "isolation:landlock", "panel-origin", "plugin-uploads"] as const;
+  const checks = degraded.map((name) => ({ name, status: "degraded" as const }));
+  expect(setUpProblems([...checks, { name: "isolation:seccomp", status: "ok" }]).map(({ name }) => name)).toEqual(degraded.slice(2));
+  expect(setUpProblems(undefined)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import type { ActivityEntry, Outcome } from "./activity-entry.js";
 
 const states: Readonly<Record<Outcome, HealthState>> = { done: "ok", refused: "degraded", failed: "failing", observed: "idle" };
 
-/** The columns of the table of activity. Only rows from the audit log have a client address. */
+/** The columns of the table of activity. A health change has the color of its new state. Only rows from the audit log have a client address. */
 export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly Column<ActivityEntry>[] {
   return [
     { id: "time", title: "Time", cell: ({ at }) => <DateAndTime atMs={at} /> },
@@ -25,9 +25,9 @@ export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly C
     {
       id: "outcome",
       title: "Outcome",
-      cell: ({ outcome, code }) => (
+      cell: ({ outcome, state, code }) => (
         <>
-          <StateDot state={states[outcome]}>{outcome}</StateDot>
+          {state === undefined ? <StateDot state={states[outcome]}>{outcome}</StateDot> : <StateDot state={state} />}
           {code !== undefined && <code className="activity-message quiet">{code}</code>}
         </>
       ),

@@ -14,6 +14,8 @@ export interface ActivityEntry {
   readonly at: number;
   readonly action: string;
   readonly outcome: Outcome;
+  /** New health state of a worker or plugin. Undefined for all other rows. */
+  readonly state?: RuntimeEvent["state"];
   /** Error code of a rejected or failed request. */
   readonly code?: string | undefined;
   /** Name of the key that made the request. Undefined if the request had no valid key, or if no request caused the event. */
@@ -44,13 +46,14 @@ export function fromAudit(entry: AuditEntry): ActivityEntry {
 }
 
 export function fromEvent(event: RuntimeEvent): ActivityEntry {
-  const { id, at, type, principal, subject, message, requestId } = event;
+  const { id, at, type, state, principal, subject, message, requestId } = event;
   const isChange = isOneOf(changeTypes, type);
   return {
     key: `event ${id}`,
     at,
     action: type,
     outcome: isChange ? "done" : "observed",
+    state,
     who: principal?.name,
     subject: subjectText(subject),
     message,

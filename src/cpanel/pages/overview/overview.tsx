@@ -5,6 +5,7 @@ import { FirstSteps } from "./first-steps.js";
 import { IncidentList } from "./incident-list.js";
 import { RangeChoice } from "./range-choice.js";
 import { RecentActivity } from "./recent-activity.js";
+import { SetUpNotice } from "./set-up-notice.js";
 import { StatusSentence } from "./status-sentence.js";
 import { TrafficCharts, TrafficTiles, useTraffic } from "./traffic.js";
 import { useIncidents } from "./use-incidents.js";
@@ -23,6 +24,7 @@ export function Overview() {
       </PageHeading>
       <div className="overview">
         <IncidentList {...incidents} />
+        <SetUpNotice checks={incidents.checks} />
         {mayWorkers && <FirstSteps />}
         {mayWorkers && <TrafficTiles {...traffic} />}
         <div className="overview-columns">

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { ready } from "../../../shared/contract/health.js";
+import { ready, type HealthCheck } from "../../../shared/contract/health.js";
 import * as keysContract from "../../../shared/contract/keys.js";
 import * as pluginsContract from "../../../shared/contract/plugins.js";
 import { incidentsOf, type Incident } from "../../../shared/incidents.js";
@@ -20,6 +20,8 @@ export interface Incidents {
   readonly error: unknown;
   readonly plugins: Resource<readonly pluginsContract.Plugin[]>;
   readonly keys: Resource<readonly keysContract.ApiKey[]>;
+  /** Results of all health checks. Undefined if the key is not allowed to read them, or until the daemon responds. */
+  readonly checks: readonly HealthCheck[] | undefined;
 }
 
 /** Returns all incidents that the key is allowed to read. */
@@ -51,5 +53,6 @@ export function useIncidents(): Incidents {
     error: sources.find(({ error }) => error !== undefined)?.error,
     plugins,
     keys,
+    checks: checks.data?.checks,
   };
 }

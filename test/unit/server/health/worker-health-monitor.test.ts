@@ -69,9 +69,9 @@ test("a worker stays failing without new requests until a request succeeds", () 
   app.serve("1.0.0", { succeeded: 1 });
   wait(checkMs);
   expect(app.health()).toMatchObject({ state: "ok" });
-  expect(app.events.map(({ type, message }) => [type, message])).toEqual([
-    ["worker.health", "100 % of requests failed since 1.0.0."],
-    ["worker.health", "ok"],
+  expect(app.events.map(({ type, state, message }) => [type, state, message])).toEqual([
+    ["worker.health", "failing", "100 % of requests failed since 1.0.0."],
+    ["worker.health", "ok", "ok"],
   ]);
 });
 
