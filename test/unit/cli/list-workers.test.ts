@@ -47,3 +47,14 @@ test("states in JSON for each version whether it is active", async () => {
     },
   ]);
 });
+
+test("shows that a problem is older than the start of the daemon", async () => {
+  const health = { name: "app", version: "1.0.0", state: "degraded", since: 1_800_000_000, isSinceStart: true, reason: "It fails." };
+  const daemon = await startFakeDaemon({ "/api/workers/health": [health] });
+  onTestFinished(daemon.close);
+  const home = await temporaryDirectory();
+  const env = { HOME: home, TMPDIR: home, RUNTIMECTL_KEY: "some-key" };
+  const { stdout } = await runInProcess(["workers", "health", "app", "--url", daemon.url], { cwd: home, env });
+
+  expect(stdout).toMatch(/^since +at least since the start of the daemon, 2027-01-15T08:00:00Z$/m);
+});
