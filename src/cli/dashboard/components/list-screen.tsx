@@ -1,6 +1,6 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
-import { FilterPrompt, useList, List, widthWithName, type Column } from "./list.js";
+import { FilterPrompt, List, placeColumns, tableWidth, useList, type Column } from "./list.js";
 import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
 import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
@@ -100,7 +100,8 @@ export function ListScreen<Item>({
           <SafeText>{items.length === 0 ? empty : "no matches; esc clears the filter"}</SafeText>
         ) : (
           <List
-            {...{ columns, keyOf, isStale }}
+            {...{ keyOf, isStale }}
+            columns={placeColumns(columns, items, listWidth)}
             items={list.items}
             selectedIndex={list.selectedIndex}
             firstIndex={list.firstIndex}
@@ -115,10 +116,9 @@ export function ListScreen<Item>({
   );
 }
 
-/** Returns the width of a list beside the details: 55 % of the terminal, or up to 70 % if long names need more. */
+/** Returns the width of a list beside the details: the width of its complete table, within 40 % to 70 % of the terminal. */
 function wideListWidth<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number): number {
-  const longestName = items.reduce((longest, item) => Math.max(longest, columns[0]?.text(item).length ?? 0), 0);
-  return Math.min(Math.max(Math.floor(width * 0.55), widthWithName(columns, longestName)), Math.floor(width * 0.7));
+  return Math.min(Math.max(Math.floor(width * 0.4), tableWidth(columns, items)), Math.floor(width * 0.7));
 }
 
 /** Returns a note that the list is outdated. Empty while the daemon is unreachable, because the status line then reports the problem. */

@@ -1,11 +1,13 @@
 import { Box, Text } from "ink";
 import { memo, useEffect, useMemo, useState } from "react";
-import { fitted } from "../terminal/fitted.js";
+import { fitted, widthOf } from "../terminal/fitted.js";
 import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
 import { PromptLine } from "./prompt-line.js";
 
 const gap = 2;
 const markWidth = 2;
+const defaultWidth = 10;
+
 const Row = memo(function Row({ cells, colors, isSelected, isStale }: RowProps) {
   const parts = cells.split("\u0000");
   const paints = colors.split(",");
@@ -31,9 +33,16 @@ export interface Column<Item> {
   readonly color?: (item: Item) => string | undefined;
 }
 
+/** A column of a table with its width in terminal columns. */
+interface PlacedColumn<Item> {
+  readonly column: Column<Item>;
+  readonly width: number;
+}
+
 interface Props<Item> {
   readonly items: readonly Item[];
-  readonly columns: readonly Column<Item>[];
+  /** The visible columns, from `placeColumns`. */
+  readonly columns: readonly PlacedColumn<Item>[];
   readonly keyOf: (item: Item) => string;
   readonly selectedIndex: number;
   /** Index of the item in the first visible row. */
@@ -44,21 +53,19 @@ interface Props<Item> {
   readonly isStale: boolean;
 }
 
-/** Shows a table and renders only its visible rows. Omits the rightmost columns if the width is too small. */
+/** Shows a table and renders only its visible rows. */
 export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, height, width, isStale }: Props<Item>) {
-  const longestName = items.reduce((longest, item) => Math.max(longest, columns[0]?.text(item).length ?? 0), 0);
-  const placed = placeColumns(columns, width - markWidth, longestName);
   const shown = items.slice(firstIndex, firstIndex + height - 1);
   return (
     <Box flexDirection="column" width={width} height={height} overflowY="hidden">
       <Text bold wrap="truncate-end">
-        {" ".repeat(markWidth) + placed.map(({ column, width: columnWidth }) => fitted(column.heading, columnWidth)).join("  ")}
+        {" ".repeat(markWidth) + columns.map(({ column, width: columnWidth }) => fitted(column.heading, columnWidth)).join(" ".repeat(gap))}
       </Text>
       {shown.map((item, index) => (
         <Row
           key={keyOf(item)}
-          cells={placed.map(({ column, width: columnWidth }) => fitted(column.text(item), columnWidth)).join("\u0000")}
-          colors={placed.map(({ column }) => column.color?.(item) ?? "").join(",")}
+          cells={columns.map(({ column, width: columnWidth }) => fitted(column.text(item), columnWidth)).join("\u0000")}
+          colors={columns.map(({ column }) => column.color?.(item) ?? "").join(",")}
           isSelected={firstIndex + index === selectedIndex}
           isStale={isStale}
         />
@@ -75,26 +82,38 @@ interface RowProps {
   readonly isStale: boolean;
 }
 
-/** Returns the width in columns of a list that shows all of its table columns. `first` is the width of the first table column. */
-export function widthWithName<Item>(columns: readonly Column<Item>[], nameWidth: number): number {
-  return columns.slice(1).reduce((sum, column) => sum + gap + (column.width ?? 10), markWidth + nameWidth);
+/** Returns the width in terminal columns of a table that shows all of its columns and its longest name completely. */
+export function tableWidth<Item>(columns: readonly Column<Item>[], items: readonly Item[]): number {
+  return markWidth + nameWidthOf(columns, items) + fixedWidthOf(columns);
 }
 
-interface PlacedColumn<Item> {
-  readonly column: Column<Item>;
-  readonly width: number;
-}
-
-/** Returns the columns that fit into the width, with the width of each. Names get up to half of the width before the rightmost columns. */
-function placeColumns<Item>(columns: readonly Column<Item>[], width: number, longestName: number): PlacedColumn<Item>[] {
-  const leastFirstWidth = Math.min(Math.max(20, Math.min(longestName, Math.floor(width / 2))), width);
+/**
+ * Returns the columns of a table that fit into the width. Omits the rightmost columns only if the longest name, or half of the width,
+ * leaves no room for them. `items` are all items, so that a filter does not change the layout.
+ */
+export function placeColumns<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number): PlacedColumn<Item>[] {
+  const room = Math.max(0, width - markWidth);
+  const leastNameWidth = Math.min(nameWidthOf(columns, items), Math.floor(room / 2));
   let count = columns.length;
-  const fixedWidth = (until: number) => columns.slice(1, until).reduce((sum, column) => sum + gap + (column.width ?? 10), 0);
-  while (count > 1 && leastFirstWidth + fixedWidth(count) > width) count -= 1;
-  return columns.slice(0, count).map((column, index) => ({
+  while (count > 1 && leastNameWidth + fixedWidthOf(columns.slice(0, count)) > room) count -= 1;
+  const placed = columns.slice(0, count);
+  const nameWidth = room - fixedWidthOf(placed);
+  return placed.map((column, index) => ({
     column,
-    width: index === 0 ? Math.min(column.width ?? width, width - fixedWidth(count)) : (column.width ?? 10),
+    width: index === 0 ? Math.min(column.width ?? nameWidth, nameWidth) : (column.width ?? defaultWidth),
   }));
+}
+
+/** Returns the width of the longest text in the first column, including its heading. */
+function nameWidthOf<Item>([first]: readonly Column<Item>[], items: readonly Item[]): number {
+  if (first === undefined) return 0;
+  const longest = items.reduce((width, item) => Math.max(width, widthOf(first.text(item))), widthOf(first.heading));
+  return Math.min(longest, first.width ?? longest);
+}
+
+/** Returns the width of all columns except the first, including the gaps before them. */
+function fixedWidthOf<Item>(columns: readonly Column<Item>[]): number {
+  return columns.slice(1).reduce((sum, { width = defaultWidth }) => sum + gap + width, 0);
 }
 
 /**

@@ -5,7 +5,7 @@ import { CredentialsFile } from "../../config/credentials-file.js";
 import { profileName } from "../../config/profile-name.js";
 import { readProfiles } from "../../config/read-profiles.js";
 import { parseKey, parseOrigin, resolveSettings } from "../../config/settings.js";
-import { List, type Column } from "../components/list.js";
+import { List, placeColumns, type Column } from "../components/list.js";
 import { PromptLine } from "../components/prompt-line.js";
 import { SafeText } from "../components/safe-text.js";
 import type { Dashboard } from "../dashboard.js";
@@ -71,7 +71,8 @@ export function ConnectScreen() {
       {rows?.length === 0 && <SafeText>No profiles. Press a to sign in to a daemon.</SafeText>}
       {rows && rows.length > 0 && (
         <List
-          {...{ columns, width }}
+          {...{ width }}
+          columns={placeColumns(columns, rows, width)}
           items={rows}
           keyOf={({ name }) => name}
           selectedIndex={Math.min(index, rows.length - 1)}

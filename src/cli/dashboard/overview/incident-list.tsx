@@ -5,7 +5,7 @@ import { rotateKey, toKeyTarget } from "../actions/keys.js";
 import { restartVersion, rollbackWorker } from "../actions/workers.js";
 import { reloadPlugins, togglePlugin } from "../actions/plugins.js";
 import { useActions } from "../actions/use-actions.js";
-import { FilterPrompt, List, useList, type Column } from "../components/list.js";
+import { FilterPrompt, List, placeColumns, useList, type Column } from "../components/list.js";
 import { Rule } from "../components/rule.js";
 import { SafeText } from "../components/safe-text.js";
 import { markedState, stateColor } from "../components/state-mark.js";
@@ -74,7 +74,8 @@ export function IncidentList({ incidents, workerCount, isStale, height }: Props)
         />
       )}
       <List
-        {...{ columns, keyOf, isStale, width }}
+        {...{ keyOf, isStale, width }}
+        columns={placeColumns(columns, incidents, width)}
         items={list.items}
         selectedIndex={list.selectedIndex}
         firstIndex={list.firstIndex}

@@ -5,6 +5,12 @@ const plain = /^[\x20-\x7e]*$/;
 const ellipsis = "…";
 const segmenter = new Intl.Segmenter();
 
+/** Returns the number of terminal columns of a text, with its control characters escaped. */
+export function widthOf(text: string): number {
+  if (plain.test(text)) return text.length;
+  return stringWidth(sanitizeForTerminal(text));
+}
+
 /**
  * Returns text with a width of exactly `columns` columns: longer text is truncated with an ellipsis, shorter text is padded with spaces.
  * Escapes control characters.
