@@ -5,6 +5,7 @@ import { endOn } from "../../output/format.js";
 import { useDashboard, useSession, SessionContext } from "../session/hooks.js";
 import { useQuery, useNow } from "../queries/hooks.js";
 import { readiness } from "../overview/readiness.js";
+import { useIncidents } from "../overview/use-incidents.js";
 import type { Session } from "../session/session.js";
 import { SafeText } from "./safe-text.js";
 import { actionTable, type ActionId } from "../keyboard/keymap.js";
@@ -15,8 +16,8 @@ import { screens, type TabId } from "../screens.js";
 const colors = { done: "green", warning: "yellow", failed: "red", note: "cyan" } as const;
 
 /**
- * Shows the profile, a mark for a production profile, the state and version of the daemon, and the principal with the expiry of the API
- * key.
+ * Shows the profile, a mark for a production profile, the state of the daemon, the number of incidents, the version, and the principal with
+ * the expiry of the API key.
  */
 export function Header() {
   const { isReadOnly } = useDashboard();
@@ -25,6 +26,7 @@ export function Header() {
   const session = useQuery("session", (client) => client.session.show());
   const contact = useSyncExternalStore(live.subscribe, live.contact);
   const principal = session.value?.principal;
+  const incidentCount = useIncidents()?.length ?? 0;
   const state = contact.kind === "live" ? (ready.value?.state ?? "connecting") : contact.kind === "away" ? "away" : "connecting";
   const facts = [
     ...(ready.value?.version === undefined ? [] : [`v${ready.value.version}`]),
@@ -45,6 +47,8 @@ export function Header() {
       )}
       {settings.isProduction && " "}
       <Text color={state === "ready" ? "green" : "yellow"}>{sanitizeForTerminal(state)}</Text>
+      {incidentCount > 0 && " · "}
+      {incidentCount > 0 && <Text bold color="red">{`${incidentCount} need${incidentCount === 1 ? "s" : ""} attention`}</Text>}
       {sanitizeForTerminal(facts.map((fact) => ` · ${fact}`).join(""))}
     </Text>
   );

@@ -1,14 +1,20 @@
 import { incidentsOf, type Incident } from "../../../shared/incidents.js";
+import type { Permission } from "../../../shared/permissions.js";
 import { useQuery } from "../queries/hooks.js";
 import { readiness } from "./readiness.js";
 
-/** Returns the current incidents, the most severe first. Undefined until the daemon has responded. */
+/**
+ * Returns the current incidents, the most severe first. Undefined until the daemon has responded. Sends no request for which the API key
+ * lacks the permission.
+ */
 export function useIncidents(): readonly Incident[] | undefined {
-  const health = useQuery("health", (client) => client.workers.health({ query: {} }));
-  const plugins = useQuery("plugins", (client) => client.plugins.list());
-  const keys = useQuery("keys", async (client) => (await client.keys.list()).keys);
+  const principal = useQuery("session", (client) => client.session.show()).value?.principal;
+  const isAllowed = (permission: Permission) => principal === undefined || principal.permissions.includes(permission);
+  const health = useQuery("health", (client) => client.workers.health({ query: {} }), isAllowed("workers:read"));
+  const plugins = useQuery("plugins", (client) => client.plugins.list(), isAllowed("plugins:read"));
+  const keys = useQuery("keys", async (client) => (await client.keys.list()).keys, isAllowed("keys:read"));
   const ready = useQuery("readiness", readiness);
-  if (!health.value && !health.error) return undefined;
+  if (isAllowed("workers:read") && !health.value && !health.error) return undefined;
   return incidentsOf({
     workers: health.value,
     plugins: plugins.value,

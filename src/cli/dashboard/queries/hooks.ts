@@ -10,11 +10,14 @@ const tickMs = 1000;
 
 /**
  * Returns the state of a query and keeps it up to date while the component is mounted. All callers must use the same request for a name.
+ * Unless `isWanted`, the component does not cause a request.
  */
-export function useQuery<Value>(name: string, ask: (client: Client) => Promise<Value>): LiveState<Value> {
+export function useQuery<Value>(name: string, ask: (client: Client) => Promise<Value>, isWanted = true): LiveState<Value> {
   const resource = useSession().resource(name, ask);
-  return useSyncExternalStore(resource.subscribe, resource.state);
+  return useSyncExternalStore(isWanted ? resource.subscribe : notSubscribed, resource.state);
 }
+
+const notSubscribed = () => () => {};
 
 /** Whether the daemon is unreachable, so that all data is outdated. */
 export function useIsStale(): boolean {
