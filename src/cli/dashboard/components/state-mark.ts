@@ -1,3 +1,4 @@
+import { incidentStates } from "../../../shared/incidents.js";
 import type { WorkerState } from "../../../shared/contract/worker-health.js";
 
 /** The state of a version: the state of its worker if the version is active, else whether the version is enabled. */
@@ -25,6 +26,12 @@ export function markedState(state: VersionState): string {
 /** Returns the terminal color of a state. */
 export function stateColor(state: VersionState): string {
   return markOf(state)[1];
+}
+
+/** Returns the position of a state in a list sorted by severity: 0 for the most severe state. All states without a problem are equal. */
+export function severityOf(state: string): number {
+  const index = (incidentStates as readonly string[]).indexOf(state);
+  return index === -1 ? incidentStates.length : index;
 }
 
 function markOf(state: string): readonly [symbol: string, color: string] {

@@ -64,6 +64,7 @@ export const actionTable = {
   palette: { keys: [":"], label: "command", where: "everywhere" },
   copy: { keys: ["y"], label: "copy", where: "everywhere" },
   commandLine: { keys: ["x"], label: "as command", where: "everywhere" },
+  "list.sort": { keys: ["S"], label: "sort", where: "lists" },
   refresh: { keys: ["r"], label: "refresh", where: "everywhere" },
   help: { keys: ["?"], label: "help", where: "everywhere" },
   quit: { keys: ["q"], label: "quit", where: "everywhere" },

@@ -3,18 +3,23 @@ import { deletePlugin, reloadPlugins, togglePlugin, type PluginTarget } from "..
 import { Detail, type Fact } from "../components/detail.js";
 import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
+import { orderedHeading, useOrder } from "../components/use-order.js";
 import { RequirePermission } from "../components/require-permission.js";
-import { markedState, stateColor } from "../components/state-mark.js";
+import { markedState, severityOf, stateColor } from "../components/state-mark.js";
 import { useActions } from "../actions/use-actions.js";
 import { useChanges, useIsStale, useQuery } from "../queries/hooks.js";
-import { useDashboard } from "../session/hooks.js";
+import { useDashboard, useNavigation } from "../session/hooks.js";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 
-const columns: readonly Column<Row>[] = [
-  { heading: "NAME", text: ({ plugin }) => plugin.name },
+/** Orders of the list, in the sequence in which the shortcut selects them. */
+const orders = ["severity", "name"] as const;
+type Order = (typeof orders)[number];
+
+const columnsOf = (order: Order): readonly Column<Row>[] => [
+  { heading: orderedHeading("NAME", order === "name", "↑"), text: ({ plugin }) => plugin.name },
   { heading: "VERSION", width: 10, text: ({ plugin }) => plugin.version },
   {
-    heading: "STATE",
+    heading: orderedHeading("STATE", order === "severity", "↓"),
     width: 11,
     text: ({ plugin: { health } }) => markedState(health.state),
     color: ({ plugin: { health } }) => stateColor(health.state),
@@ -47,14 +52,18 @@ function Plugins() {
   const plugins = useQuery("plugins", (client) => client.plugins.list());
   const loaded = useQuery("plugins.loaded", (client) => client.plugins.loaded());
   const isStale = useIsStale();
+  const { subject } = useNavigation();
+  const order = useOrder(orders);
   useActions([reloadPlugins], {}, "runtimectl plugins list");
   const upload = () => overlays.show({ kind: "palette", initial: "plugins upload ./" });
   useChanges({ "plugins.upload": upload }, "plugins:install", ["runtimectl plugins upload ./dir"]);
   return (
     <ListScreen
       nouns={["plugin", "plugins"]}
-      {...{ columns, keyOf, isStale }}
-      items={plugins.value && toRows(plugins.value, loaded.value ?? [])}
+      {...{ keyOf, isStale }}
+      firstKey={subject}
+      columns={columnsOf(order)}
+      items={plugins.value && sorted(toRows(plugins.value, loaded.value ?? []), order)}
       error={plugins.error}
       textOf={({ plugin }) =>
         `${plugin.name} ${plugin.version} ${plugin.health.state} ${plugin.status} ${plugin.source} ${plugin.error ?? ""}`
@@ -63,6 +72,11 @@ function Plugins() {
       detail={(row) => <PluginDetail row={row} isStale={isStale} />}
     />
   );
+}
+
+function sorted(rows: readonly Row[], order: Order): Row[] {
+  const rank = ({ plugin }: Row) => (order === "severity" ? severityOf(plugin.health.state) : 0);
+  return rows.toSorted((one, other) => rank(one) - rank(other) || (one.plugin.name < other.plugin.name ? -1 : 1));
 }
 
 function PluginDetail({ row, isStale }: { readonly row: Row; readonly isStale: boolean }) {

@@ -1,13 +1,15 @@
 import { useMemo, useState } from "react";
-import { toRate } from "../../output/format.js";
+import { toMegabytes, toRate } from "../../output/format.js";
 import { sparkline } from "../../output/sparkline.js";
 import { markedState, stateColor } from "../components/state-mark.js";
 import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
+import { orderedHeading, useOrder } from "../components/use-order.js";
 import { RequirePermission } from "../components/require-permission.js";
 import { WorkerDetail } from "./worker-detail.js";
 import { useIsStale, useQuery, useChanges } from "../queries/hooks.js";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { memoryOf, sortedRows, workerOrders, type WorkerOrder } from "./sorted-rows.js";
 import { workerRows, type WorkerRow } from "./worker-rows.js";
 import { useDashboard, useNavigation } from "../session/hooks.js";
 
@@ -15,18 +17,28 @@ const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${so
 /** Width of a row's sparkline in columns. Each column covers 5 minutes of the last hour. */
 const sparklineColumns = 12;
 
-const columns: readonly Column<WorkerRow>[] = [
-  { heading: "NAME", text: ({ name }) => name },
+const columnsOf = (order: WorkerOrder): readonly Column<WorkerRow>[] => [
+  { heading: orderedHeading("NAME", order === "name", "↑"), text: ({ name }) => name },
   { heading: "VERSION", width: 12, text: ({ version }) => version },
-  { heading: "STATE", width: 10, text: ({ state }) => markedState(state), color: ({ state }) => stateColor(state) },
+  {
+    heading: orderedHeading("STATE", order === "severity", "↓"),
+    width: 10,
+    text: ({ state }) => markedState(state),
+    color: ({ state }) => stateColor(state),
+  },
   { heading: "ACTIVE", width: 6, text: ({ version, answering }) => (version === answering ? "active" : ""), color: () => "green" },
-  { heading: "REQ/S", width: 6, text: ({ metrics }) => (metrics ? toRate(metrics.requests.perSecond) : "-") },
+  {
+    heading: orderedHeading("REQ/S", order === "rate", "↓"),
+    width: 6,
+    text: ({ metrics }) => (metrics ? toRate(metrics.requests.perSecond) : "-"),
+  },
   {
     heading: "ERRORS",
     width: 7,
     text: ({ metrics }) => String(metrics?.requests.failed ?? "-"),
     color: ({ metrics }) => (metrics?.requests.failed ? "red" : undefined),
   },
+  { heading: orderedHeading("MEMORY", order === "memory", "↓"), width: 8, text: (row) => toMegabytes(memoryOf(row) ?? 0) },
   { heading: "LAST HOUR", width: sparklineColumns, text: ({ lastHour }) => sparkline(lastHour, sparklineColumns), color: () => "cyan" },
 ];
 
@@ -47,12 +59,18 @@ function Workers() {
   const isStale = useIsStale();
   const { subject } = useNavigation();
   const [showsBuiltIn, setShowsBuiltIn] = useState(false);
+  const order = useOrder(workerOrders);
+  const columns = useMemo(() => columnsOf(order), [order]);
+  // Shows the list after the first response with the states, so that the order does not change below the cursor.
+  const isComplete = health.value !== undefined || health.error !== undefined;
   const rows = useMemo(() => {
     const all =
+      isComplete &&
       workers.value &&
       workerRows(workers.value, { metrics: metrics.value?.workers ?? [], health: health.value ?? [], sparklines: sparklines.value ?? [] });
-    return showsBuiltIn ? all : all?.filter(({ source }) => source === "uploaded");
-  }, [workers.value, metrics.value, health.value, sparklines.value, showsBuiltIn]);
+    if (!all) return undefined;
+    return sortedRows(showsBuiltIn ? all : all.filter(({ source }) => source === "uploaded"), order);
+  }, [isComplete, workers.value, metrics.value, health.value, sparklines.value, showsBuiltIn, order]);
   const hasBuiltIn = workers.value?.some(({ source }) => source === "built-in") ?? false;
   useKeyScope({ handlers: hasBuiltIn ? { "workers.builtIn": () => setShowsBuiltIn(!showsBuiltIn) } : {} });
   useUpload();
