@@ -28,6 +28,7 @@ export const keys = {
   pageUp: "\u001b[5~",
   backspace: "\u007f",
   ctrlC: "\u0003",
+  ctrlS: "\u0013",
   ctrlZ: "\u001a",
 } as const;
 

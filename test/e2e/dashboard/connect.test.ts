@@ -21,8 +21,8 @@ afterAll(() => daemon?.dispose());
 
 test("asks for URL and hidden API key when no profile exists, and stores both values", async () => {
   const window = await openTui(shell, "");
-  await window.waitFor("No profiles. Press a to sign in to a daemon.");
-  window.press("a");
+  await window.waitFor("No profiles. Press i to sign in to a daemon.");
+  window.press("i");
   await window.waitFor("URL of the daemon:");
   window.press(`\u0015${daemon.url}${keys.enter}`);
   await window.waitFor(`key for ${daemon.url}:`);
@@ -38,7 +38,7 @@ test("asks for URL and hidden API key when no profile exists, and stores both va
 test("stores nothing when the daemon rejects the API key", async () => {
   const window = await openTui(shell, "");
   await window.waitFor("No profiles");
-  window.press(`a`);
+  window.press("i");
   await window.waitFor("URL of the daemon:");
   window.press(`\u0015${daemon.url}${keys.enter}`);
   await window.waitFor("key for");

@@ -109,7 +109,7 @@ test("shows a text file with its control codes escaped, and rejects a binary fil
 test("the daemon serves a renamed file at its new name, and undo restores the old name", async () => {
   const window = await inVersion();
   await select(window, "about.html");
-  window.press("R");
+  window.press("M");
   await window.waitFor("new name of about.html: about.html");
   window.press(`\u0015home.html${keys.enter}`);
   await window.waitFor("done: about.html renamed to home.html");
@@ -117,14 +117,14 @@ test("the daemon serves a renamed file at its new name, and undo restores the ol
   window.press("U");
   await window.waitFor("done: home.html renamed back to about.html");
   expect(await statusOf("/site/home.html")).toBe(404);
-  window.press(`R${keys.esc}R\u0015${keys.enter}`);
+  window.press(`M${keys.esc}M\u0015${keys.enter}`);
   await select(window, "about.html");
   expect(await textOf("/site/about.html")).toContain("first");
 });
 
 test("creates a folder, moves a file into the folder, and shows why a path is invalid", async () => {
   const window = await inVersion();
-  window.press("n");
+  window.press("c");
   await window.waitFor(`new folder in ${version}:`);
   window.press(`pages${keys.enter}`);
   await window.waitFor(`done: ${version}/pages created`);
@@ -134,7 +134,7 @@ test("creates a folder, moves a file into the folder, and shows why a path is in
   window.press(`\u0015${version}/pages${keys.enter}`);
   await window.waitFor(`done: ${version}/about.html moved to ${version}/pages`);
   expect(await textOf("/site/pages/about.html")).toContain("first");
-  window.press(`${keys.esc}n`);
+  window.press(`${keys.esc}c`);
   await window.waitFor("new folder in");
   window.press(`../../../elsewhere${keys.enter}`);
   await window.waitFor("failed:");
@@ -183,15 +183,15 @@ test("uploads a folder with its files, and asks before it overwrites a file", as
 test("saves a file and a folder to the local disk, and never overwrites local files", async () => {
   const window = await inVersion();
   await select(window, "about.html");
-  window.press("s");
+  window.press(keys.ctrlS);
   await window.waitFor("save as: ./about.html");
   window.press(keys.enter);
   await window.waitFor("about.html already exists; choose another name");
   expect(await readFile(path.join(session.shell.home, "about.html"), "utf8")).toContain("second");
-  window.press(`s\u0015saved.html${keys.enter}`);
+  window.press(`${keys.ctrlS}\u0015saved.html${keys.enter}`);
   await window.waitFor("saved as");
   expect(await readFile(path.join(session.shell.home, "saved.html"), "utf8")).toBe("<p>first</p>\n");
-  window.press(`${keys.esc}gs`);
+  window.press(`${keys.esc}g${keys.ctrlS}`);
   await window.waitFor("save as: ./docs.zip");
   window.press(keys.enter);
   await window.waitFor(`done: ${version}/docs saved as`);
@@ -219,9 +219,9 @@ test("shows equivalent commands after x is pressed, and only reads in read-only 
   for (const line of [`rm ${version}/about.html`, `get ${version}/about.html`, `put ./file ${version}`, `mkdir ${version}/new`])
     expect(window.text()).toContain(`runtimectl files ${line}`);
   const looking = await inVersion("--readonly", { rows: 40 });
-  looking.press("uRmnd?");
+  looking.press("uMmcd?");
   await looking.waitFor("Available keys");
-  expect(looking.text()).not.toMatch(/upload|rename|move|delete|new folder/);
+  expect(looking.text()).not.toMatch(/upload|rename|move|delete|create folder/);
   expect(looking.text()).toContain("save");
 });
 
@@ -229,7 +229,7 @@ test("shows only permitted folders, and the missing permission for other folders
   const made = await session.shell.run("keys create --permission workers:read --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await inVersion(`--url ${session.daemon.url} --key-file looker.key`);
-  window.press("n");
+  window.press("c");
   await window.waitFor("note: your key does not have the required permission workers:install");
   window.press("d");
   await window.waitFor("note: your key does not have the required permission workers:remove");

@@ -109,7 +109,7 @@ test("keeps the scroll position when new log lines arrive, until G is pressed", 
   await window.waitFor(/^> .*something new/m);
 });
 
-test("wraps long log lines when w is pressed, and hides times when t is pressed", async () => {
+test("wraps long log lines when w is pressed, and hides times when T is pressed", async () => {
   await say("talker", `${"long ".repeat(30)}END`);
   const window = await openLogs("talker", { columns: 80, rows: 24 });
   await window.waitFor(/long long/);
@@ -117,7 +117,7 @@ test("wraps long log lines when w is pressed, and hides times when t is pressed"
   window.press("w");
   await window.waitFor("END");
   expect(window.text()).toMatch(/\d\d:\d\d:\d\d\.\d{3} info/);
-  window.press("t");
+  window.press("T");
   await window.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(window.text()));
 });
 
@@ -177,14 +177,14 @@ test("shows console output, requests or all log lines in turn when s is pressed"
   const window = await openLogs("shots", { columns: 100, rows: 24 });
   await window.waitFor("an error");
   await window.waitFor(/GET \/shots\/ 200/);
-  window.press("s");
+  window.press("v");
   await window.waitFor("only output");
   expect(window.text()).not.toContain("GET /shots/");
-  window.press("s");
+  window.press("v");
   await window.waitFor("only requests");
   expect(window.text()).not.toContain("an error");
   expect(window.text()).toContain("GET /shots/ 200");
-  window.press("s");
+  window.press("v");
   await window.waitFor("an error");
 });
 

@@ -99,7 +99,7 @@ test("shows each plugin's state before and after a reload", async () => {
   await window.waitFor(/@team\/guard +1\.2\.0 +● ok/);
   const folder = path.join(session.daemon.directory, "plugins/late");
   await writeTree(folder, { "manifest.yaml": "name: late\nversion: 0.1.0\n", "plugin.js": "export default {};\n" });
-  window.press("R");
+  window.press("L");
   await window.waitFor(/late +(?:0\.1\.0 waiting|not there) +0\.1\.0 loaded/);
   expect(window.text()).toMatch(/broken +2\.0\.0 failed +2\.0\.0 failed/);
   expect(window.text()).toMatch(/@team\/guard +1\.2\.0 loaded +1\.2\.0 loaded/);
@@ -170,7 +170,7 @@ test("offers no action that changes plugins in read-only mode", async () => {
   await window.waitFor(/@team\/guard +1\.2\.0 +● ok/);
   window.press(`/guard${keys.enter}`);
   await window.waitFor(/^─ 1 of /m);
-  window.press("eduR");
+  window.press("eduL");
   window.press("?");
   await window.waitFor("Available keys");
   expect(window.text()).not.toMatch(/on\/off|reload all|upload|delete/);

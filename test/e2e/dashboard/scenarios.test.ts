@@ -43,7 +43,7 @@ const remedies: Readonly<Record<keyof typeof scenarios, Remedy>> = {
   },
   "has a key that expires soon": {
     steps: [
-      ["R", "Replace key"],
+      ["K", "Replace key"],
       ["y", "This key is shown only once"],
     ],
     isDone: async (window, { daemon }) => {

@@ -51,8 +51,8 @@ test("ends the session when the daemon rejects the API key, and shows why", asyn
 
 test("asks for URL and API key if no profile exists, and hides the typed API key", async () => {
   const dashboard = await renderDashboard({}, { environment: {} });
-  await dashboard.waitFor("No profiles. Press a to sign in to a daemon.");
-  dashboard.press("a");
+  await dashboard.waitFor("No profiles. Press i to sign in to a daemon.");
+  dashboard.press("i");
   await dashboard.waitFor("URL of the daemon: http://127.0.0.1:8000");
   dashboard.press(`\u0015http://other.test${keys.enter}`);
   await dashboard.waitFor("key for http://other.test:");

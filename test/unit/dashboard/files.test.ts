@@ -73,10 +73,10 @@ test.each([
 
 test("renames a file, and undo restores the name", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
-  await dashboard.waitFor("n new folder");
+  await dashboard.waitFor("c create folder");
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
-  dashboard.press(`R\u0015main.js${keys.enter}`);
+  dashboard.press(`M\u0015main.js${keys.enter}`);
   await dashboard.waitFor("done: index.js renamed to main.js · U undoes it");
   dashboard.press("U");
   await dashboard.waitFor("done: main.js renamed back to index.js");
@@ -89,8 +89,8 @@ test("renames a file, and undo restores the name", async () => {
 
 test("creates a folder and moves a file into it", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/mkdir": success, "POST /api/workers/files/move": success });
-  await dashboard.waitFor("n new folder");
-  dashboard.press(`nimages${keys.enter}`);
+  await dashboard.waitFor("c create folder");
+  dashboard.press(`cimages${keys.enter}`);
   await dashboard.waitFor("done: workers/app/images created");
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
@@ -102,7 +102,7 @@ test("creates a folder and moves a file into it", async () => {
 
 test("deletes a folder only after the user types its name", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
-  await dashboard.waitFor("n new folder");
+  await dashboard.waitFor("c create folder");
   dashboard.press("d");
   await dashboard.waitFor("Delete the folder and its content workers/app/assets permanently.");
   dashboard.press(`${keys.esc}d`);
@@ -143,9 +143,9 @@ test("saves a file to the disk and never overwrites an existing file", async () 
   const dashboard = await openFolder({ files: { "taken.js": "mine" } });
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
-  dashboard.press(`s\u0015taken.js${keys.enter}`);
+  dashboard.press(`${keys.ctrlS}\u0015taken.js${keys.enter}`);
   await dashboard.waitFor("failed: taken.js already exists");
-  dashboard.press(`s\u0015copy.js${keys.enter}`);
+  dashboard.press(`${keys.ctrlS}\u0015copy.js${keys.enter}`);
   await dashboard.waitFor("done: workers/app/index.js saved as copy.js");
   expect(await readFile(path.join(dashboard.directory, "copy.js"))).toEqual(contents["workers/app/index.js"]);
   expect(await readFile(path.join(dashboard.directory, "taken.js"), "utf8")).toBe("mine");
@@ -156,7 +156,7 @@ test.each([
   ["a key with only workers:read", { isReadOnly: false, permissions: ["workers:read"] }],
 ])("offers only to read and save files with %s", async (_who, { isReadOnly, permissions }) => {
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
-  await dashboard.waitFor("s save");
+  await dashboard.waitFor("ctrl-s save");
   dashboard.press("?");
   await dashboard.waitFor("Available keys");
   expect(dashboard.text()).not.toMatch(/upload|new folder|rename|move|delete/);

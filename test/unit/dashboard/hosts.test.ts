@@ -47,7 +47,7 @@ test("adds a requested host, and undo removes it", async () => {
 
 test("adds a host that the user types", async () => {
   const dashboard = await openHosts();
-  dashboard.press("n");
+  dashboard.press("c");
   await dashboard.waitFor("new host:");
   dashboard.press(`new.example.org @team/shop ^2${keys.enter}`);
   await dashboard.waitFor("done: new.example.org leads to @team/shop");
@@ -68,7 +68,7 @@ test("removes a host only after the user types its name", async () => {
 
 test("does not change hosts without the permission workers:install", async () => {
   const dashboard = await openHosts({}, { "/api/admin/session": sessionOf(["workers:read"]) });
-  for (const key of ["n", "d"]) {
+  for (const key of ["c", "d"]) {
     dashboard.press(key);
     await dashboard.waitFor("workers:install");
   }
@@ -88,7 +88,7 @@ test.each([
 
 test("sends no request when the user types an invalid host", async () => {
   const dashboard = await openHosts();
-  dashboard.press("n");
+  dashboard.press("c");
   await dashboard.waitFor("new host:");
   dashboard.press(`bad_host shop${keys.enter}`);
   await dashboard.waitFor("failed: bad_host is not a host name");

@@ -168,7 +168,7 @@ test("offers no rotation to a key that lacks keys:revoke, and names this permiss
   const session = sessionOf(["keys:read", "keys:create"], { id: 2, name: "operator" });
   const dashboard = await openKeys({}, { "/api/admin/session": session });
   await dashboard.waitFor("c create");
-  dashboard.press(`/leaving${keys.enter}R`);
+  dashboard.press(`/leaving${keys.enter}K`);
   await dashboard.waitFor("required permission keys:revoke");
   expect(dashboard.transport.changes()).toEqual([]);
 });

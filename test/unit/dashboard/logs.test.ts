@@ -73,13 +73,13 @@ test("keeps the selected log line in place until G is pressed", async () => {
   await dashboard.waitFor(/^> .*a new line/m);
 });
 
-test("wraps long log lines when w is pressed, and hides times when t is pressed", async () => {
+test("wraps long log lines when w is pressed, and hides times when T is pressed", async () => {
   const { dashboard } = await openLogs([`${"long ".repeat(30)}END`]);
   expect(dashboard.text()).not.toContain("END");
   dashboard.press("w");
   await dashboard.waitFor("END");
   expect(dashboard.text()).toMatch(/\d\d:\d\d:\d\d\.\d{3} info/);
-  dashboard.press("t");
+  dashboard.press("T");
   await dashboard.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(dashboard.text()));
 });
 

@@ -87,8 +87,8 @@ test("shows the state of each plugin before and after a reload", async () => {
     },
   };
   const dashboard = await openPlugins({ columns: 100 }, answers);
-  await dashboard.waitFor("R reload all");
-  dashboard.press("R");
+  await dashboard.waitFor("L reload all");
+  dashboard.press("L");
   await dashboard.waitFor(/late +not installed +0\.1\.0 loaded/);
   expect(dashboard.text()).toMatch(/@team\/guard +1\.0\.0 loaded +1\.0\.0 loaded/);
   dashboard.press(keys.esc);
@@ -108,7 +108,7 @@ test("starts an upload of a plugin as a command line with completed paths", asyn
 test("offers no action that changes plugins in read-only mode", async () => {
   const dashboard = await openPlugins({ isReadOnly: true });
   await dashboard.waitFor("read-only");
-  dashboard.press("eduR?");
+  dashboard.press("eduL?");
   await dashboard.waitFor("Available keys");
   expect(dashboard.text()).not.toMatch(/on\/off|reload all|upload|delete/);
   expect(dashboard.transport.changes()).toEqual([]);

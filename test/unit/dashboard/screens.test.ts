@@ -51,7 +51,7 @@ test("the overview lists incidents with cause and position, the most severe firs
   await dashboard.waitFor(/> todos 1\.0\.0 +100 % of requests failed: no such order \(index\.js:3\) +✕ failing +4m ago/);
   expect(dashboard.text()).toMatch(/todos.*\n.*plugin guard.*\n.*@team\/shop 1\.4\.2.*▲ degraded.*\n.*key ci-deploy/);
   dashboard.press("jj");
-  await dashboard.waitFor("13 % of requests failed. Rollback activates 1.4.1.");
+  await dashboard.waitFor(/R roll back to 1\.4\.1 · .*\n +13 % of requests failed\./);
   await dashboard.waitFor("R rollback");
   dashboard.press("l");
   await dashboard.waitFor("[6 Logs]");

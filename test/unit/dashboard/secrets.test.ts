@@ -47,7 +47,7 @@ test("lists names, sources and states of secrets, missing secrets first", async 
 
 test("sets a value without showing it in a frame, command line or message", async () => {
   const dashboard = await openSecrets();
-  dashboard.press("je");
+  dashboard.press("jE");
   await dashboard.waitFor("value of STRIPE_KEY:");
   dashboard.press(`${value}${keys.enter}`);
   await dashboard.waitFor("done: STRIPE_KEY of @team/shop is set");
@@ -59,11 +59,11 @@ test("sets a value without showing it in a frame, command line or message", asyn
 
 test("asks for the name and the value of a new secret", async () => {
   const dashboard = await openSecrets();
-  dashboard.press("n");
+  dashboard.press("c");
   await dashboard.waitFor("name of the secret:");
   dashboard.press(`A-B${keys.enter}`);
   await dashboard.waitFor("failed: a name is");
-  dashboard.press("n");
+  dashboard.press("c");
   await dashboard.waitFor("name of the secret:");
   dashboard.press(`NEW_KEY${keys.enter}`);
   await dashboard.waitFor("value of NEW_KEY:");
@@ -96,7 +96,7 @@ test("does not remove a missing secret or a secret of the namespace", async () =
 
 test("does not change secrets without the permission workers:install", async () => {
   const dashboard = await openSecrets({}, { "/api/admin/session": sessionOf(["workers:read"]) });
-  for (const key of ["n", "e"]) {
+  for (const key of ["c", "E"]) {
     dashboard.press(key);
     await dashboard.waitFor("workers:install");
   }

@@ -29,6 +29,7 @@ export function HostsScreen() {
 function Hosts() {
   const hosts = useQuery("hosts", (client) => client.hosts.list());
   const isStale = useIsStale();
+  const { keymap } = useDashboard();
   useNewHost();
   const domain = hosts.value?.appDomain;
   return (
@@ -38,7 +39,7 @@ function Hosts() {
       keyOf={({ host, worker, state }) => `${host} ${worker} ${state}`}
       items={hosts.value && toHostRows(hosts.value)}
       error={hosts.error}
-      empty="no host names; press n to add one"
+      empty={`no host names; press ${keymap.keyOf("hosts.new")} to add one`}
       place={domain === undefined ? "" : `workers also have NAME.${domain}`}
       detail={(row) => <HostDetail row={row} isStale={isStale} />}
     />

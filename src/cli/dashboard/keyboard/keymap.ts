@@ -1,7 +1,10 @@
 import { nearestWord } from "../../../shared/nearest-word.js";
 import { usageError } from "../../command/command-error.js";
 
-/** All actions of the dashboard with their default shortcuts. Two actions can have the same shortcut if no screen has both actions. */
+/**
+ * All actions of the dashboard with their default shortcuts. Actions with the same default shortcut do the same on different screens, such
+ * as delete.
+ */
 export const actionTable = {
   "screen.overview": { keys: ["1"], label: "overview", where: "everywhere", isUsual: true },
   "screen.workers": { keys: ["2"], label: "workers", where: "everywhere", isUsual: true },
@@ -35,31 +38,31 @@ export const actionTable = {
   "logs.worker": { keys: ["f"], label: "follow", where: "logs" },
   "logs.pause": { keys: ["p"], label: "pause", where: "logs" },
   "logs.wrap": { keys: ["w"], label: "wrap", where: "logs" },
-  "logs.times": { keys: ["t"], label: "times", where: "logs" },
-  "logs.source": { keys: ["s"], label: "output/requests", where: "logs" },
+  "logs.times": { keys: ["T"], label: "times", where: "logs" },
+  "logs.source": { keys: ["v"], label: "output/requests", where: "logs" },
   "logs.next": { keys: ["n"], label: "next match", where: "logs" },
   "logs.previous": { keys: ["N"], label: "previous match", where: "logs" },
   "plugins.toggle": { keys: ["e"], label: "on/off", where: "plugins" },
   "plugins.upload": { keys: ["u"], label: "upload", where: "plugins" },
-  "plugins.reload": { keys: ["R"], label: "reload all", where: "plugins" },
+  "plugins.reload": { keys: ["L"], label: "reload all", where: "plugins" },
   "plugins.delete": { keys: ["d"], label: "delete", where: "plugins" },
   "keys.create": { keys: ["c"], label: "create", where: "keys" },
-  "keys.rotate": { keys: ["R"], label: "rotate", where: "keys" },
+  "keys.rotate": { keys: ["K"], label: "rotate", where: "keys" },
   "keys.revoke": { keys: ["d"], label: "revoke", where: "keys" },
-  "hosts.new": { keys: ["n"], label: "new", where: "hosts" },
+  "hosts.new": { keys: ["c"], label: "create", where: "hosts" },
   "hosts.add": { keys: ["a"], label: "add requested", where: "hosts" },
   "hosts.remove": { keys: ["d"], label: "remove", where: "hosts" },
-  "secrets.new": { keys: ["n"], label: "new", where: "secrets" },
-  "secrets.set": { keys: ["e"], label: "set value", where: "secrets" },
+  "secrets.new": { keys: ["c"], label: "create", where: "secrets" },
+  "secrets.set": { keys: ["E"], label: "set value", where: "secrets" },
   "secrets.remove": { keys: ["d"], label: "remove", where: "secrets" },
   "secrets.forceRemove": { keys: ["D"], label: "remove although required", where: "secrets" },
   "files.upload": { keys: ["u"], label: "upload", where: "files" },
-  "files.download": { keys: ["s"], label: "save", where: "files" },
-  "files.makeFolder": { keys: ["n"], label: "new folder", where: "files" },
-  "files.rename": { keys: ["R"], label: "rename", where: "files" },
+  "files.download": { keys: ["ctrl-s"], label: "save", where: "files" },
+  "files.makeFolder": { keys: ["c"], label: "create folder", where: "files" },
+  "files.rename": { keys: ["M"], label: "rename", where: "files" },
   "files.move": { keys: ["m"], label: "move", where: "files" },
   "files.delete": { keys: ["d"], label: "delete", where: "files" },
-  "connect.signIn": { keys: ["a"], label: "sign in", where: "connect" },
+  "connect.signIn": { keys: ["i"], label: "sign in", where: "connect" },
   undo: { keys: ["U"], label: "undo", where: "everywhere" },
   palette: { keys: [":"], label: "command", where: "everywhere" },
   copy: { keys: ["y"], label: "copy", where: "everywhere" },

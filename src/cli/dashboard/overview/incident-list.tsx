@@ -1,6 +1,8 @@
-import { Box } from "ink";
+import { Box, Text } from "ink";
+import { useSyncExternalStore } from "react";
 import type { Incident } from "../../../shared/incidents.js";
 import { ago, pluralize } from "../../output/format.js";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import { rotateKey, toKeyTarget } from "../actions/keys.js";
 import { restartVersion, rollbackWorker } from "../actions/workers.js";
 import { reloadPlugins, togglePlugin } from "../actions/plugins.js";
@@ -10,6 +12,7 @@ import { Rule } from "../components/rule.js";
 import { SafeText } from "../components/safe-text.js";
 import { markedState, stateColor } from "../components/state-mark.js";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import type { ActionId } from "../keyboard/keymap.js";
 import { useQuery } from "../queries/hooks.js";
 import { useDashboard, useNavigation } from "../session/hooks.js";
 import { useSize } from "../terminal/terminal-size.js";
@@ -19,8 +22,10 @@ import { workerRows } from "../workers/worker-rows.js";
 /** Maximum number of visible incidents. The user scrolls to see the others. */
 const mostShown = 8;
 const longestTitle = 32;
-/** Number of rows in addition to the incidents: the rule, the headings, and two lines for the reason of the selected incident. */
-const otherRows = 4;
+/** Number of rows for the selected incident: a line with the keys of its remedies, and two for its cause. */
+const selectedRows = 3;
+/** Number of rows in addition to the incidents: the rule, the headings, and the rows for the selected incident. */
+const otherRows = 2 + selectedRows;
 
 const keyOf = ({ kind, subject }: Incident) => `${kind} ${subject}`;
 
@@ -81,10 +86,9 @@ export function IncidentList({ incidents, workerCount, isStale, height }: Props)
         firstIndex={list.firstIndex}
         height={listHeight}
       />
-      <Box height={2} flexShrink={0} overflowY="hidden" paddingLeft={2}>
-        <SafeText wrap="wrap">
-          {selected ? `${causeOf(selected).replace(/\.?$/, ".")}${remedyOf(selected)}` : "no matches; esc clears the filter"}
-        </SafeText>
+      <Box flexDirection="column" height={selectedRows} flexShrink={0} overflowY="hidden" paddingLeft={2}>
+        {selected && <Remedies incident={selected} />}
+        <SafeText wrap="wrap">{selected ? causeOf(selected) : "no matches; esc clears the filter"}</SafeText>
       </Box>
       {selected && <IncidentKeys key={keyOf(selected)} incident={selected} />}
     </Box>
@@ -100,12 +104,58 @@ function causeOf({ reason, error }: Incident): string {
   return error === undefined ? reason : `${reason.replace(/\.$/, "")}: ${error}`;
 }
 
-/** Returns a sentence that names the command or action which ends the incident. Returns an empty text if no command does. */
-function remedyOf({ kind, rollbackTo, subject, keyId }: Incident): string {
-  if (kind === "worker" && rollbackTo !== undefined) return ` Rollback activates ${rollbackTo}.`;
-  if (kind === "key") return ` Rotate it: runtimectl keys rotate ${keyId}`;
-  if (kind === "check" && subject === "disk-space") return " Workers lists the versions that you can delete.";
-  return "";
+interface Remedy {
+  readonly action: ActionId;
+  readonly text: string;
+  /** The command to show if the key of the action does not work, such as without the permission. */
+  readonly otherwise?: string;
+}
+
+/** Returns the actions that can end the incident or show its cause, the most effective first. */
+function remediesOf({ kind, rollbackTo, subject, keyId }: Incident): Remedy[] {
+  const open: Remedy = { action: "list.open", text: "open" };
+  switch (kind) {
+    case "worker": {
+      const rollback: Remedy = {
+        action: "workers.rollback",
+        text: `roll back to ${rollbackTo}`,
+        otherwise: `runtimectl workers rollback ${subject}`,
+      };
+      return [
+        ...(rollbackTo === undefined ? [] : [rollback]),
+        { action: "workers.restart", text: "restart" },
+        { action: "workers.logs", text: "logs" },
+        open,
+      ];
+    }
+    case "plugin":
+      return [{ action: "plugins.toggle", text: "disable" }, { action: "plugins.reload", text: "reload all plugins" }, open];
+    case "key":
+      return [{ action: "keys.rotate", text: "rotate the key", otherwise: `runtimectl keys rotate ${keyId}` }, open];
+    case "check":
+      return [{ ...open, text: "select versions to delete" }];
+  }
+}
+
+/** Shows the actions for an incident with their keys. Shows only keys that work. */
+function Remedies({ incident }: { readonly incident: Incident }) {
+  const { keymap, dispatcher } = useDashboard();
+  const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
+  const parts = remediesOf(incident).flatMap(({ action, text, otherwise }) => {
+    if (valid.includes(action)) return [{ key: keymap.keyOf(action), text }];
+    return otherwise === undefined ? [] : [{ key: "", text: `${text}: ${otherwise}` }];
+  });
+  return (
+    <Text wrap="truncate-end">
+      {parts.map(({ key, text }, index) => (
+        <Text key={text}>
+          {index > 0 && <Text dimColor> · </Text>}
+          {key !== "" && <Text bold color="cyan">{`${key} `}</Text>}
+          {sanitizeForTerminal(text)}
+        </Text>
+      ))}
+    </Text>
+  );
 }
 
 function IncidentKeys({ incident }: { readonly incident: Incident }) {

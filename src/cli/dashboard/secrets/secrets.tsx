@@ -46,6 +46,7 @@ function Secrets({ worker }: { readonly worker: string }) {
   const { show } = useNavigation();
   const secrets = useQuery(`secrets.${worker}`, (client) => client.secrets.list({ params: toPathSegments(worker) }));
   const isStale = useIsStale();
+  const { keymap } = useDashboard();
   useNewSecret(worker);
   return (
     <ListScreen
@@ -54,7 +55,7 @@ function Secrets({ worker }: { readonly worker: string }) {
       keyOf={({ name, state, isOfNamespace }) => `${name} ${state} ${isOfNamespace}`}
       items={secrets.value && toRows(worker, secrets.value)}
       error={secrets.error}
-      empty="no secrets; press n to set one"
+      empty={`no secrets; press ${keymap.keyOf("secrets.new")} to set one`}
       place={worker}
       onBack={() => show("workers", worker)}
       detail={(row) => <SecretDetail row={row} isStale={isStale} />}

@@ -6,6 +6,23 @@ test("the default keymap has one key for every action on each screen", () => {
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
 
+/** The keys that are the default of several actions, with the labels of these actions. */
+const sharedMeanings = {
+  e: ["on/off", "on/off"],
+  u: ["upload", "upload", "upload"],
+  d: ["delete", "delete", "revoke", "remove", "remove", "delete"],
+  D: ["delete all", "remove although required"],
+  c: ["create", "create", "create", "create folder"],
+};
+
+test("the default keys have the same meaning on every screen", () => {
+  const keymap = new Keymap();
+  const ids = Object.keys(actionTable) as ActionId[];
+  const used = new Set(ids.flatMap((id) => keymap.keysOf(id)));
+  const shared = [...used].map((key) => [key, keymap.actionsOf(key).map((id) => actionTable[id].label)] as const);
+  expect(Object.fromEntries(shared.filter(([, labels]) => labels.length > 1))).toEqual(sharedMeanings);
+});
+
 test("the default key of an action is free after another key replaces it", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
