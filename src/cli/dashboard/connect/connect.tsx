@@ -15,15 +15,21 @@ import { useSize } from "../terminal/terminal-size.js";
 import { reasonOf } from "../session/session.js";
 
 const columns: readonly Column<Row>[] = [
-  { heading: "PROFILE", width: 24, text: ({ name, isCurrent }) => `${name}${isCurrent ? " (in use)" : ""}` },
+  { heading: "PROFILE", width: 24, text: ({ name, isInUse }) => `${name}${isInUse ? " (in use)" : ""}` },
   { heading: "URL", width: 34, text: ({ url }) => url },
   { heading: "KEY", width: 7, text: ({ hasKey }) => (hasKey ? "stored" : "missing") },
   { heading: "", width: 10, text: ({ production }) => (production ? "PRODUCTION" : ""), color: () => "red" },
 ];
 
+/** Number of rows besides the profiles: the headings, the prompt, and two for the reason why no session is open. */
+const otherRows = 4;
+
 interface Row extends Profile {
   readonly name: string;
-  readonly isCurrent: boolean;
+  /** Whether the session uses the profile. */
+  readonly isInUse: boolean;
+  /** Whether the profile is the default in config.yaml, which `profile use` sets. */
+  readonly isDefault: boolean;
   readonly hasKey: boolean;
 }
 
@@ -35,19 +41,24 @@ export function ConnectScreen() {
   const { sessions, overlays } = dashboard;
   const state = useSyncExternalStore(sessions.subscribe, sessions.state);
   const [step, setStep] = useState<Step>({ kind: "list" });
-  const [index, setIndex] = useState(0);
+  const [selectedName, setSelectedName] = useState<string>();
   const { columns: width, rows: height } = useSize();
   const inUse = state.kind === "open" ? state.session.settings.profile?.value : state.profile;
   const [rows, setRows] = useState<readonly Row[]>();
   useEffect(() => {
     readRows(dashboard, inUse).then(setRows, (error: unknown) => overlays.say("failed", reasonOf(error)));
   }, [dashboard, overlays, inUse, state]);
-  const selected = rows?.[Math.min(index, rows.length - 1)];
+  const index = rows === undefined ? 0 : Math.max(0, selectedIndexOf(rows, selectedName));
+  const selected = rows?.[index];
+  const listRows = Math.max(1, Math.min(rows?.length ?? 0, height - otherRows));
   const toKey = ({ name, url }: Pick<Row, "name" | "url">) => setStep({ kind: "key", name, url });
   useKeyScope({
     handlers: {
       ...(rows && rows.length > 1
-        ? { "list.down": () => setIndex(Math.min(index + 1, rows.length - 1)), "list.up": () => setIndex(Math.max(0, index - 1)) }
+        ? {
+            "list.down": () => setSelectedName(rows[Math.min(index + 1, rows.length - 1)]?.name),
+            "list.up": () => setSelectedName(rows[Math.max(0, index - 1)]?.name),
+          }
         : {}),
       ...(selected ? { "list.open": () => (selected.hasKey ? void sessions.open(selected.name) : toKey(selected)) } : {}),
       "connect.signIn": () => (selected ? toKey(selected) : setStep({ kind: "url" })),
@@ -75,9 +86,9 @@ export function ConnectScreen() {
           columns={placeColumns(columns, rows, width)}
           items={rows}
           keyOf={({ name }) => name}
-          selectedIndex={Math.min(index, rows.length - 1)}
-          firstIndex={0}
-          height={Math.min(rows.length + 1, height - 3)}
+          selectedIndex={index}
+          firstIndex={Math.max(0, index + 1 - listRows)}
+          height={listRows + 1}
           isStale={false}
         />
       )}
@@ -101,13 +112,21 @@ export function ConnectScreen() {
   );
 }
 
+/** Returns the index of the row with the name. Without a name, returns the index of the profile in use, or of the default profile. */
+function selectedIndexOf(rows: readonly Row[], name: string | undefined): number {
+  if (name !== undefined) return rows.findIndex((row) => row.name === name);
+  const inUse = rows.findIndex(({ isInUse }) => isInUse);
+  return inUse === -1 ? rows.findIndex(({ isDefault }) => isDefault) : inUse;
+}
+
 async function readRows({ context }: Dashboard, inUse: string | undefined): Promise<Row[]> {
   const directory = context.directories.config;
-  const [{ profiles }, credentials] = [await readProfiles(directory), CredentialsFile.open(directory)];
+  const [{ current, profiles }, credentials] = [await readProfiles(directory), CredentialsFile.open(directory)];
   return [...profiles].map(([name, profile]) => ({
     ...profile,
     name,
-    isCurrent: name === inUse,
+    isInUse: name === inUse,
+    isDefault: name === current,
     hasKey: credentials.get(name)?.origin === profile.url,
   }));
 }
