@@ -86,21 +86,25 @@ export function Footer() {
   const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
   const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
   // The footer always contains the shortcuts for help and quit.
-  const last = ids.filter((id) => id === "help" || id === "quit").map((id) => hint(id));
-  let room = columns - last.join("").length;
+  const isLast = (id: ActionId) => id === "help" || id === "quit";
+  const hintOf = (id: ActionId) => ({ key: keymap.keyOf(id), label: ` ${actionTable[id].label}  ` });
+  const widthOf = ({ key, label }: ReturnType<typeof hintOf>) => key.length + label.length;
+  const last = ids.filter((id) => isLast(id)).map((id) => hintOf(id));
+  let room = columns - last.reduce((sum, hint) => sum + widthOf(hint), 0);
   const first = ids
-    .filter((id) => id !== "help" && id !== "quit")
-    .map((id) => hint(id))
-    .filter((text) => (room -= text.length) >= 0);
+    .filter((id) => !isLast(id))
+    .map((id) => hintOf(id))
+    .filter((hint) => (room -= widthOf(hint)) >= 0);
   return (
-    <Text dimColor wrap="truncate-end">
-      {[...first, ...last].join("")}
+    <Text wrap="truncate-end">
+      {[...first, ...last].map(({ key, label }) => (
+        <Text key={key}>
+          <Text bold>{key}</Text>
+          <Text dimColor>{label}</Text>
+        </Text>
+      ))}
     </Text>
   );
-
-  function hint(id: ActionId): string {
-    return `${keymap.keyOf(id)} ${actionTable[id].label}  `;
-  }
 }
 
 /** Terminal width in columns from which there is a gap between two tabs. */
