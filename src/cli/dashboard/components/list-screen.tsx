@@ -6,6 +6,8 @@ import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
 
 const none: readonly never[] = [];
+/** Number of rows in which the details show a worker with a problem and its newest log lines. */
+const leastDetailRows = 12;
 /** The vertical line between a list and the details of the selected item. */
 const divider = {
   borderStyle: "single",
@@ -58,7 +60,7 @@ export function ListScreen<Item>({
 }: Props<Item>) {
   const { columns: width, rows } = useSize();
   const layout = useLayout();
-  const detailRows = layout === "medium" ? Math.min(12, Math.floor(rows / 2)) : rows;
+  const detailRows = layout === "medium" ? mediumDetailRows(rows, items?.length ?? 0) : rows;
   const listHeight = Math.max(2, (layout === "medium" ? rows - detailRows : rows) - 1);
   const list = useList({
     items: items ?? none,
@@ -114,6 +116,14 @@ export function ListScreen<Item>({
       {layout === "narrow" ? <Box display="none">{shownDetail}</Box> : shownDetail}
     </Box>
   );
+}
+
+/**
+ * Returns the height of the details below a list in rows. The list needs one row per item, its rule and its headings. The details get the
+ * other rows, and at least half of the height or `leastDetailRows`.
+ */
+function mediumDetailRows(rows: number, itemCount: number): number {
+  return Math.max(rows - itemCount - 2, Math.min(leastDetailRows, Math.floor(rows / 2)));
 }
 
 /** Returns the width of a list beside the details: the width of its complete table, within 40 % to 70 % of the terminal. */

@@ -19,8 +19,6 @@ import { useSize } from "../terminal/terminal-size.js";
 import { fitted } from "../terminal/fitted.js";
 import { workerRows } from "../workers/worker-rows.js";
 
-/** Maximum number of visible incidents. The user scrolls to see the others. */
-const mostShown = 8;
 const longestTitle = 32;
 /** Number of rows for the selected incident: a line with the keys of its remedies, and two for its cause. */
 const selectedRows = 3;
@@ -38,9 +36,9 @@ interface Props {
   readonly height: number;
 }
 
-/** Returns the number of rows that the list of incidents needs. */
+/** Returns the number of rows that the list of incidents needs, at most `mostRows`. The user scrolls to see the other incidents. */
 export function incidentRows(count: number, mostRows: number): number {
-  return count === 0 ? 2 : Math.min(mostRows, Math.min(count, mostShown) + otherRows);
+  return count === 0 ? 2 : Math.min(mostRows, count + otherRows);
 }
 
 /** Lists the incidents. Shortcuts show the selected incident or its log, roll its worker back, or restart its worker. */

@@ -16,6 +16,8 @@ import { useIncidents } from "./use-incidents.js";
 
 /** Number of rows for the facts about the daemon in a terminal with fewer than 120 columns. These rows do not contain the daemon's URL. */
 const daemonRows = 5;
+/** Minimum number of free rows in such a terminal from which the busiest workers share these rows with the events. */
+const leastSharedRows = 8;
 
 /** The first screen: the incidents, then the load and state of the daemon, then the recent events. */
 export function OverviewScreen() {
@@ -26,8 +28,10 @@ export function OverviewScreen() {
   const daemon = useDaemonFacts();
   const { value: installed } = useQuery("workers", (client) => client.workers.list());
   useActions([], undefined, "runtimectl status");
-  const topRows = incidentRows(incidents.length, layout === "wide" ? rows - trafficRows : Math.max(2, Math.floor(rows / 2)));
+  const topRows = incidentRows(incidents.length, Math.max(2, Math.floor(rows / 2)));
   const below = rows - topRows;
+  const free = below - trafficRows - daemonRows;
+  const busiestRows = free < leastSharedRows ? 0 : Math.floor(free / 2);
   const workerCount = installed ? uploadedWorkers(installed).length : 0;
   return (
     <Box flexDirection="column" height={rows}>
@@ -59,7 +63,10 @@ export function OverviewScreen() {
           <Part rows={Math.min(daemonRows, below - trafficRows)} leastRows={1}>
             <Detail facts={daemon.slice(1)} isStale={isStale} />
           </Part>
-          <Part rows={below - trafficRows - daemonRows}>
+          <Part rows={busiestRows}>
+            <BusiestWorkers />
+          </Part>
+          <Part rows={free - busiestRows}>
             <RecentEvents />
           </Part>
         </Pane>
