@@ -72,6 +72,14 @@ test("lists profiles; marks the current, the production and the keyless profile"
   await dashboard.waitFor("key for http://prod.test:");
 });
 
+test("selects the default profile first, although another profile is listed before it", async () => {
+  const config = "current: second\nprofiles:\n  first:\n    url: http://first.test\n  second:\n    url: http://second.test\n";
+  const dashboard = await renderDashboard({}, { environment: {}, config });
+  await dashboard.waitFor(/> second /);
+  dashboard.press(`k${keys.enter}`);
+  await dashboard.waitFor("key for http://first.test:");
+});
+
 test("sends requests at the interval of --refresh, and at once after r is pressed", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
   await dashboard.waitFor("no workers");

@@ -84,6 +84,15 @@ test("creates an API key with the selected permissions", async () => {
   expect(lastBody(dashboard)).toMatchObject({ name: "x", role: "custom", permissions: rolePermissions.admin.slice(0, 2) });
 });
 
+test("moves through the permissions in the order in which the form shows them, within its width", async () => {
+  const dashboard = await openKeys({ columns: 60, rows: 30 });
+  await dashboard.waitFor("c create");
+  dashboard.press(`cx${keys.tab} ${keys.tab}${keys.right.repeat(11)} `);
+  await dashboard.waitFor(/audit +\[x\] read/);
+  dashboard.press(`${keys.right} `);
+  await dashboard.waitFor(/settings +\[x\] read/);
+});
+
 test.each([
   ["no name", keys.tab.repeat(3), "the name is missing"],
   ["a custom role without permissions", `a${keys.tab} ${keys.tab}${keys.tab}${keys.tab}`, "the role custom requires a permission"],

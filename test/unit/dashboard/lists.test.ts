@@ -52,6 +52,16 @@ test("moves the selection by row, by page, and to the first and last row", async
   }
 });
 
+test("lists failing workers first, and keeps the first row selected when another worker fails", async () => {
+  const failing = (name: string) => ({ name, version: "1.0.0", state: "failing", since: 0, reason: "100 % of requests failed." });
+  const answers = { "/api/workers": ["a", "b", "c"].map((name) => listedWorker(name)), "/api/workers/health": [failing("c")] };
+  const dashboard = await renderDashboard(answers, { screen: "workers" });
+  await dashboard.waitFor(/> c .*\n +a .*\n +b /);
+  dashboard.transport.answers["/api/workers/health"] = [failing("b"), failing("c")];
+  dashboard.press("r");
+  await dashboard.waitFor(/ {2}b .*\n> c .*\n +a /);
+});
+
 test("keeps the same row selected when the list changes", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");

@@ -58,6 +58,49 @@ test("the overview lists incidents with cause and position, the most severe firs
 });
 
 test.each([
+  ["workers", "4 need attention"],
+  ["logs", "4 need attention"],
+  ["hosts", "4 need attention"],
+])("the header of the screen %s shows the text %s", async (screen, expected) => {
+  const state = { version: "1.0.0", since: 0, reason: "100 % of requests failed." };
+  const health = [
+    { ...state, name: "todos", state: "failing" },
+    { ...state, name: "@team/shop", state: "backoff" },
+  ];
+  const dashboard = await renderDashboard({ ...full, "/api/workers/health": health }, { screen });
+  await dashboard.waitFor(`ready · ${expected} · v`);
+});
+
+test("the header omits the number when nothing needs attention, and sends no request without permission", async () => {
+  const session = sessionOf(["workers:read"], { name: "looker" });
+  const dashboard = await renderDashboard({ ...full, "/api/admin/session": () => session }, { screen: "hosts", refreshMs: 1000 });
+  await dashboard.waitFor("as looker");
+  expect(dashboard.text()).toMatch(/ready · v/);
+  const keyRequests = () => dashboard.transport.requests.filter(({ path }) => path === "/api/keys").length;
+  const before = keyRequests();
+  dashboard.press("r");
+  await expect.poll(() => dashboard.transport.requests.filter(({ path }) => path.startsWith("/api/workers/health")).length).toBeGreaterThan(1);
+  expect(keyRequests()).toBe(before);
+});
+
+test.each([
+  ["workers", "S", /NAME↑/],
+  ["workers", "SS", /REQ\/S↓/],
+  ["workers", "SSSS", /STATE↓/],
+  ["plugins", "S", /NAME↑/],
+])("the screen %s shows its order in the headings after the keys %s", async (screen, keysToPress, expected) => {
+  const dashboard = await renderDashboard(full, { screen, columns: 140 });
+  await dashboard.waitFor("STATE↓");
+  dashboard.press(keysToPress);
+  await dashboard.waitFor(expected);
+});
+
+test("the screen plugins lists failed plugins first", async () => {
+  const dashboard = await renderDashboard(full, { screen: "plugins" });
+  await dashboard.waitFor(/> audit .*\n +late .*\n +guard /);
+});
+
+test.each([
   ["workers", "no workers; press u to upload a folder"],
   ["plugins", "no plugins; to upload a folder:"],
   ["keys", "no keys; to create one: runtimectl keys create"],

@@ -77,6 +77,27 @@ test("shows state, cause and beginning of the active version's problem", async (
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
+test.each([
+  [60, 15],
+  [80, 24],
+  [140, 45],
+])("cuts a long error in the details at %dx%d, and shows it completely after enter", async (columns, rows) => {
+  const reason = "The last requests failed.";
+  const lastError = { message: `rejected ${"by-the-upstream-server ".repeat(30)}at last`, at: 0 };
+  const health = [{ name: "app", version: "1.1.0", state: "failing", since: 0, reason, lastError }];
+  const entry = { id: 1, time: Date.now(), worker: "app", version: "1.1.0", level: "error", source: "app", text: "Error: kaput" };
+  const logs = { entries: [entry], hasMore: false };
+  const dashboard = await openApp({ columns, rows }, { "/api/workers/health": health, "/api/workers/_/app/logs": logs });
+  await dashboard.waitFor(/> app +1\.1\.0/);
+  if (columns < 80) dashboard.press(keys.enter);
+  await dashboard.waitFor("Error: kaput");
+  expect(dashboard.text()).toMatch(/error +rejected by-the-upstream-server/);
+  expect(dashboard.text()).toContain("…");
+  expect(dashboard.text()).not.toContain("at last");
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("at last");
+});
+
 test("shows the failed requests since the start, and zero for the last minute", async () => {
   const workers = [workerMetricsOf("app", { total: 2, failed: 2, perSecond: 0, failedPerSecond: 0 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };

@@ -1,35 +1,43 @@
 import { Box, Text } from "ink";
-import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { useDashboard } from "../session/hooks.js";
+import { fitted } from "../terminal/fitted.js";
 import { useSize } from "../terminal/terminal-size.js";
-import { wrapped } from "../terminal/wrapped.js";
+import { wrapped, wrappedWords } from "../terminal/wrapped.js";
 import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
 
 export interface Fact {
   readonly name: string;
-  /** Value of the property. Unless `isLong` is set, the value is on one line and truncated to the available width. */
+  /** Value of the property. Unless `mostLines` is set, the value is on one line and truncated to the available width. */
   readonly value: string;
   readonly color?: string | undefined;
-  /** Whether the value wraps to several lines instead of being truncated. */
-  readonly isLong?: boolean;
+  /** Maximum number of lines to which the value wraps. A longer value ends with an ellipsis, and `enter` shows it completely. */
+  readonly mostLines?: number;
 }
 
 interface Props {
   readonly title?: string;
   readonly facts: readonly Fact[];
   readonly isStale?: boolean;
+  /** Maximum height in rows, including the title. Default: the available height. */
+  readonly height?: number;
 }
 
-/** Returns the number of lines of a title. A title wraps instead of being truncated, because lists truncate long names. */
-export function titleRows(title: string, columns: number): number {
-  return wrapped(title, columns).length;
+/** Returns the number of lines of a title and facts in this width. A title wraps instead of being truncated, because lists truncate names. */
+export function detailRows(title: string, facts: readonly Fact[], columns: number): number {
+  return wrapped(title, columns).length + linesOf(facts, columns).length;
 }
 
-/** Shows the properties of the selected item, one per line. */
-export function Detail({ title, facts, isStale = false }: Props) {
+/** Shows the properties of the selected item. If a value or a property is not shown completely, the shortcut for opening shows all. */
+export function Detail({ title, facts, isStale = false, height }: Props) {
   const { columns, rows } = useSize();
   const titleLines = title === undefined ? [] : wrapped(title, columns);
-  const nameWidth = Math.max(0, ...facts.map(({ name }) => name.length)) + 2;
+  const lines = linesOf(facts, columns);
+  const shown = lines.slice(0, Math.max(0, (height ?? rows) - titleLines.length));
+  const nameWidth = nameWidthOf(facts);
+  const isComplete = shown.length === lines.length && !lines.some(({ isCut }) => isCut);
+  useWholeValues(title, facts, rows > 0 && !isComplete);
   return (
     <Box flexDirection="column" flexGrow={1}>
       {titleLines.length === 1 && titleLines[0] !== undefined ? (
@@ -41,16 +49,49 @@ export function Detail({ title, facts, isStale = false }: Props) {
           </SafeText>
         ))
       )}
-      {facts.slice(0, Math.max(0, rows - titleLines.length)).map(({ name, value, color, isLong = false }) => (
-        <Box key={`${name} ${value}`} flexShrink={0}>
+      {shown.map(({ key, name, text, color }) => (
+        <Box key={key} height={1} flexShrink={0}>
           <Box width={nameWidth} flexShrink={0}>
             <Text dimColor>{name}</Text>
           </Box>
-          <Text wrap={isLong ? "wrap" : "truncate-end"} dimColor={isStale} {...(color === undefined ? {} : { color })}>
-            {sanitizeForTerminal(value)}
-          </Text>
+          <SafeText dimColor={isStale} {...(color === undefined ? {} : { color })}>
+            {text}
+          </SafeText>
         </Box>
       ))}
     </Box>
   );
+}
+
+/** Registers the shortcut that shows all values completely. */
+function useWholeValues(title: string | undefined, facts: readonly Fact[], isOffered: boolean): void {
+  const { overlays } = useDashboard();
+  const nameWidth = nameWidthOf(facts);
+  const lines = facts.map(({ name, value }) => fitted(name, nameWidth) + value);
+  useKeyScope({
+    handlers:
+      isOffered && title !== undefined ? { "list.open": () => overlays.show({ kind: "lines", title, lines, isWrapped: true }) } : {},
+  });
+}
+
+interface FactLine extends Pick<Fact, "color"> {
+  readonly key: string;
+  readonly name: string;
+  readonly text: string;
+  /** Whether the line ends with an ellipsis in place of further lines. */
+  readonly isCut: boolean;
+}
+
+/** Returns the lines of all facts. Only the first line of a fact has its name. */
+function linesOf(facts: readonly Fact[], columns: number): FactLine[] {
+  const width = columns - nameWidthOf(facts);
+  return facts.flatMap(({ name, value, color, mostLines }, position) => {
+    const lines = mostLines === undefined ? [value] : wrappedWords(value, width, mostLines);
+    const isCut = mostLines !== undefined && wrappedWords(value, width, mostLines + 1).length > mostLines;
+    return lines.map((text, index) => ({ key: `${position} ${index}`, name: index === 0 ? name : "", text, color, isCut }));
+  });
+}
+
+function nameWidthOf(facts: readonly Fact[]): number {
+  return Math.max(0, ...facts.map(({ name }) => name.length)) + 2;
 }

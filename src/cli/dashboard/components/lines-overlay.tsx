@@ -2,17 +2,21 @@ import { Box } from "ink";
 import { useState } from "react";
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { useSize } from "../terminal/terminal-size.js";
+import { wrappedWords } from "../terminal/wrapped.js";
 import { SafeText } from "./safe-text.js";
 
 interface Props {
   readonly title: string;
   readonly lines: readonly string[];
+  /** Whether long lines wrap between words. Default: they are truncated, as the lines of a table. */
+  readonly isWrapped?: boolean | undefined;
   readonly onClose: () => void;
 }
 
 /** Shows scrollable text, such as the output of a command. */
-export function LinesOverlay({ title, lines, onClose }: Props) {
-  const { rows } = useSize();
+export function LinesOverlay({ title, lines: given, isWrapped = false, onClose }: Props) {
+  const { columns, rows } = useSize();
+  const lines = isWrapped ? given.flatMap((line) => wrappedWords(line, columns - 2, Infinity)) : given;
   const [wanted, setFirst] = useState(0);
   const height = Math.max(1, rows - 2);
   const last = Math.max(0, lines.length - height);

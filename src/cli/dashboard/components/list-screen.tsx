@@ -74,7 +74,9 @@ export function ListScreen<Item>({
   const listWidth = layout === "wide" ? wideListWidth(columns, items, width) : width;
   const { selected } = list;
   const shownDetail = selected !== undefined && (
-    <SizeContext.Provider value={{ columns: layout === "wide" ? width - listWidth - 2 : width, rows: detailRows }}>
+    <SizeContext.Provider
+      value={{ columns: layout === "wide" ? width - listWidth - 2 : width, rows: layout === "narrow" && !list.isOpen ? 0 : detailRows }}
+    >
       <Box
         flexDirection="column"
         flexShrink={0}

@@ -48,7 +48,7 @@ export type Overlay =
   | { readonly kind: "reveal"; readonly secret: OneTimeSecret; readonly about: readonly string[] }
   | { readonly kind: "prompt"; readonly prompt: Prompt }
   | { readonly kind: "transfer"; readonly transfer: Transfer }
-  | { readonly kind: "lines"; readonly title: string; readonly lines: readonly string[] }
+  | { readonly kind: "lines"; readonly title: string; readonly lines: readonly string[]; readonly isWrapped?: boolean }
   | { readonly kind: "question"; readonly question: Question; readonly answer: (agreed: boolean) => void };
 
 interface OverlayState {

@@ -82,7 +82,7 @@ function factsOf(row: Row): Fact[] {
     ...(isOwn ? [{ name: "in use", value: "by this dashboard; a key cannot revoke itself", color: "cyan" }] : []),
     { name: "prefix", value: `${key.keyPrefix}…` },
     { name: "role", value: key.role },
-    { name: "permissions", value: permissionsInWords(key.permissions), isLong: true },
+    { name: "permissions", value: permissionsInWords(key.permissions), mostLines: 6 },
     { name: "namespaces", value: key.namespaces.includes("*") ? "* (all packages)" : key.namespaces.join(" ") },
     { name: "created", value: `${toDay(key.createdAt)} · last used ${lastUseCell(row)}` },
     { name: "expires", value: endFact(row), ...(state === "expired" ? { color: endColors.expired } : {}) },

@@ -7,6 +7,7 @@ import type { Session } from "../session/session.js";
 import { PromptLine } from "../components/prompt-line.js";
 import { SafeText } from "../components/safe-text.js";
 import { useState } from "react";
+import { useSize } from "../terminal/terminal-size.js";
 import type { Permission } from "../../../shared/permissions.js";
 
 const labelWidth = 11;
@@ -109,13 +110,16 @@ interface PermissionGridProps {
   readonly onKey: (key: string) => void;
 }
 
-/** Shows a checkbox per permission. Resources with only one permission share a line, because the form must fit in 15 rows. The arrow keys move the cursor, and space selects or clears a permission. */
+/** Shows a checkbox per permission. The arrow keys move the cursor in the order of the checkboxes, and space selects or clears a permission. */
 function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: PermissionGridProps) {
+  const { columns } = useSize();
   const [cursor, setCursor] = useState(0);
-  const current = permissions[cursor];
+  const lines = permissionLines(permissions, columns - 2);
+  const ordered = lines.flat().map(({ permission }) => permission);
+  const current = ordered[cursor];
   const takeKey = (key: string): boolean => {
-    if (key === "right") setCursor((cursor + 1) % permissions.length);
-    else if (key === "left") setCursor((cursor + permissions.length - 1) % permissions.length);
+    if (key === "right") setCursor((cursor + 1) % ordered.length);
+    else if (key === "left") setCursor((cursor + ordered.length - 1) % ordered.length);
     else if (key === "space" && current)
       onChoose(permissions.filter((permission) => chosen.includes(permission) !== (permission === current)));
     else onKey(key);
@@ -124,33 +128,62 @@ function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: Perm
   useKeyScope(isActive ? { handlers: {}, isModal: true, takeKey } : { handlers: {} });
   return (
     <Box flexDirection="column" flexShrink={0}>
-      {linesOf(permissions).map((line) => (
-        <Box key={line.join()} height={1} columnGap={1}>
-          {line.map((permission, index) => {
-            const noun = nounOf(permission);
-            return (
-              <Box key={permission} columnGap={1}>
-                {(index === 0 || nounOf(line[index - 1] as Permission) !== noun) && (
-                  <SafeText bold={isActive}>{`  ${noun}`.padEnd(nounWidth)}</SafeText>
-                )}
-                <SafeText inverse={isActive && permission === current}>
-                  {`[${chosen.includes(permission) ? "x" : " "}] ${permission.slice(noun.length + 1)}`}
-                </SafeText>
-              </Box>
-            );
-          })}
+      {lines.map((line, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- lines have no other identity
+        <Box key={index} height={1} columnGap={1}>
+          {line.map(({ permission, noun, verb }) => (
+            <Box key={permission} columnGap={1}>
+              {noun !== undefined && <SafeText bold={isActive}>{noun}</SafeText>}
+              <SafeText inverse={isActive && permission === current}>{`[${chosen.includes(permission) ? "x" : " "}] ${verb}`}</SafeText>
+            </Box>
+          ))}
         </Box>
       ))}
     </Box>
   );
 }
 
-/** Returns one list per resource, and one list with the permissions that are the only one of their resource. */
-function linesOf(permissions: readonly Permission[]): Permission[][] {
-  const nouns = [...new Set(permissions.map((permission) => nounOf(permission)))];
-  const lines = nouns.map((noun) => permissions.filter((permission) => nounOf(permission) === noun));
-  const singles = lines.filter((line) => line.length === 1).flat();
-  return [...lines.filter((line) => line.length > 1), ...(singles.length > 0 ? [singles] : [])];
+interface PermissionCell {
+  readonly permission: Permission;
+  /** The resource, padded to the width of the first column. Undefined for a further permission of the resource on the same line. */
+  readonly noun: string | undefined;
+  readonly verb: string;
+}
+
+/**
+ * Returns the lines of checkboxes, none wider than `columns`. Each resource begins a line. Resources with only one permission share lines,
+ * because the form must fit in 15 rows.
+ */
+function permissionLines(permissions: readonly Permission[], columns: number): PermissionCell[][] {
+  const groups = [...Map.groupBy(permissions, (permission) => nounOf(permission)).values()];
+  const singles = groups.filter((group) => group.length === 1).flat();
+  return [...groups.filter((group) => group.length > 1), singles].flatMap((group) => brokenLines(group, columns));
+}
+
+/** Returns the checkboxes of one group. Begins another line where the next checkbox does not fit. */
+function brokenLines(group: readonly Permission[], columns: number): PermissionCell[][] {
+  const lines: PermissionCell[][] = [];
+  let [room, previous] = [0, ""];
+  for (const permission of group) {
+    const noun = nounOf(permission);
+    const verb = permission.slice(noun.length + 1);
+    const cell = { permission, noun: noun === previous ? undefined : `  ${noun}`.padEnd(nounWidth), verb };
+    const width = cellWidth(cell);
+    if (width <= room) lines.at(-1)?.push(cell);
+    else {
+      const first = { ...cell, noun: cell.noun ?? " ".repeat(nounWidth) };
+      lines.push([first]);
+      room = columns - cellWidth(first) + width;
+    }
+    room -= width;
+    previous = noun;
+  }
+  return lines;
+}
+
+/** Returns the width of a checkbox with its labels and the gap after it. */
+function cellWidth({ noun, verb }: PermissionCell): number {
+  return (noun === undefined ? 0 : noun.length + 1) + "[ ] ".length + verb.length + 1;
 }
 
 function nounOf(permission: Permission): string {

@@ -94,7 +94,7 @@ function PluginDetail({ row, isStale }: { readonly row: Row; readonly isStale: b
 function factsOf({ plugin, neededBy, stateOf }: Row): Fact[] {
   return [
     { name: "state", value: meaningOf(plugin), color: stateColor(plugin.health.state) },
-    ...(plugin.error === undefined ? [] : [{ name: "error", value: plugin.error, color: "red", isLong: true }]),
+    ...(plugin.error === undefined ? [] : [{ name: "error", value: plugin.error, color: "red", mostLines: 4 }]),
     { name: "source", value: pluginSourceText(plugin) },
     { name: "folder", value: plugin.path },
     ...(neededBy.length === 0 ? [] : [{ name: "used by", value: neededBy.map((name) => `${name} ${stateOf(name)}`).join(" · ") }]),
@@ -109,10 +109,10 @@ function workOf({ position, loadedCount, stateOf }: Row, { base, dependencies, o
   return [
     { name: "base", value: base || "none (only hooks)" },
     { name: "hooks", value: `${position} of ${loadedCount} in order` },
-    { name: "depends on", value: needs.length === 0 ? "none" : needs.join(" · "), isLong: true },
+    { name: "depends on", value: needs.length === 0 ? "none" : needs.join(" · "), mostLines: 4 },
     ...(menus.length === 0
       ? []
-      : [{ name: "menus", value: menus.map(({ title, path }) => `${title} → ${path}`).join(" · "), isLong: true }]),
+      : [{ name: "menus", value: menus.map(({ title, path }) => `${title} → ${path}`).join(" · "), mostLines: 4 }]),
   ];
 }
 

@@ -13,13 +13,15 @@ import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { useMissingPermissions } from "../components/require-permission.js";
 import { useSize } from "../terminal/terminal-size.js";
 import type { WorkerRow } from "./worker-rows.js";
-import { Detail, titleRows, type Fact } from "../components/detail.js";
+import { Detail, detailRows, type Fact } from "../components/detail.js";
 import { markedState, stateColor } from "../components/state-mark.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
-/** Minimum number of visible log lines. If the list of versions leaves less space, the versions share one line. */
+/** Minimum number of visible log lines. If the versions leave less space, they share one line. If a long error does, it is cut. */
 const leastLogRows = 3;
+/** Maximum numbers of lines of a cause and of an error, from the preferred one to the least. */
+const causeLines = [4, 3, 2, 1] as const;
 
 interface Props {
   readonly row: WorkerRow;
@@ -36,28 +38,24 @@ export function WorkerDetail({ row, isStale }: Props) {
   useActions(actions, row, `runtimectl workers show ${name}`);
   useWorkerKeys(row, `${settings.origin.value}${path}`);
   const source = installation ? `${row.source} ${ago(installation.at, Date.now())} ${installerOf(installation)}` : row.source;
-  const facts = [
+  const factsWith = (mostLines: number): Fact[] => [
     { name: "state", value: stateOf(row, path), color: stateColor(row.state) },
-    ...problemOf(row.health),
+    ...problemOf(row.health, mostLines),
     ...trafficOf(row.metrics),
     { name: "source", value: `${source}${row.isRemovable ? "" : ", cannot be changed"} · ${row.folder}` },
-    ...(missing.length === 0 ? [] : [{ name: "your key", value: `does not have ${missing.join(", ")}`, color: "yellow" }]),
+    ...(missing.length === 0 ? [] : [{ name: "your key", value: `does not have ${missing.join(", ")}`, color: "yellow", mostLines: 2 }]),
   ];
   const title = `${name} ${version}`;
-  const headingRows = titleRows(title, columns);
-  const room = rows - headingRows - facts.length - leastLogRows;
-  const all = [...facts.slice(0, 1), ...versionsOf(row, room), ...facts.slice(1)];
+  const roomWith = (facts: readonly Fact[]) => rows - leastLogRows - detailRows(title, facts, columns);
+  const facts = causeLines.map((mostLines) => factsWith(mostLines)).find((some) => roomWith(some) > 0) ?? factsWith(1);
+  const all = [...facts.slice(0, 1), ...versionsOf(row, roomWith(facts)), ...facts.slice(1)];
+  const logRows = Math.min(rows, leastLogRows + Math.max(0, roomWith(all)));
   return (
     <Box flexDirection="column" height={rows} overflowY="hidden">
       <Box flexShrink={0}>
-        <Detail title={title} facts={all} isStale={isStale} />
+        <Detail title={title} facts={all} isStale={isStale} height={rows - logRows} />
       </Box>
-      {/* A long fact wraps and takes lines from the log: the oldest go, the newest stay. */}
-      <Box flexDirection="column" justifyContent="flex-end" overflowY="hidden">
-        <Box flexShrink={0}>
-          <LogTail key={`${name}@${version}`} {...{ name, version }} height={Math.max(0, rows - headingRows - all.length)} />
-        </Box>
-      </Box>
+      <LogTail key={`${name}@${version}`} {...{ name, version }} height={logRows} />
     </Box>
   );
 }
@@ -97,14 +95,14 @@ function stateOf({ isEnabled, state, health, version, answering }: WorkerRow, pa
 }
 
 /** Returns the cause of a problem, and the version that is related to it. */
-function problemOf(health: WorkerHealth | undefined): Fact[] {
+function problemOf(health: WorkerHealth | undefined, mostLines: number): Fact[] {
   if (health?.reason === undefined) return [];
   const { reason, lastError, suspect } = health;
   const by = suspect?.by === undefined ? "" : ` by ${suspect.by}`;
   const error = lastError && describeError(lastError);
   return [
-    { name: "cause", value: reason, color: stateColor(health.state), isLong: true },
-    ...(error === undefined || reason.includes(error) ? [] : [{ name: "error", value: error, color: "red", isLong: true }]),
+    { name: "cause", value: reason, color: stateColor(health.state), mostLines },
+    ...(error === undefined || reason.includes(error) ? [] : [{ name: "error", value: error, color: "red", mostLines }]),
     ...(suspect === undefined ? [] : [{ name: "began", value: `after ${suspect.version} was deployed${by}`, color: "yellow" }]),
   ];
 }
