@@ -46,7 +46,7 @@ test.each([
   [140, 45],
 ])("lists the plugins with details in a terminal of %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
-  await window.waitFor("as root (admin)");
+  await window.waitFor("1 needs attention");
   await window.waitFor(/@team\/guard +1\.2\.0 +● ok/);
   window.press(`/guard${keys.enter}`);
   await window.waitFor("1 of 4 plugins  filter: guard");

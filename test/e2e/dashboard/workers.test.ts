@@ -43,6 +43,7 @@ const steady = (text: string) =>
     .replace(/(REQ\/S[\s\S]*)/, (list) =>
       list.replace(/( (?:enabled|ok|idle) +(?:active +)?)\d\.\d\d/g, "$10.00").replace(/[▁-█]{2,}/g, (line) => " ".repeat(line.length)),
     )
+    .replace(/\d+\.\d MB/g, (found) => "10.0 MB".padEnd(found.length))
     .replace(/p50.*?p99 [\d.]+ ms/g, "p50 1.00 ms · p90 1.00 ms · p99 1.00 ms")
     .replace(/\d+ running · [\d.]+ MB · [\d.]+ s CPU/g, "1 running · 10.0 MB · 0.0 s CPU");
 

@@ -73,7 +73,7 @@ test.each([
 
 test("renames a file, and undo restores the name", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
-  await dashboard.waitFor("c create folder");
+  await dashboard.waitFor("c create");
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
   dashboard.press(`M\u0015main.js${keys.enter}`);
@@ -89,7 +89,7 @@ test("renames a file, and undo restores the name", async () => {
 
 test("creates a folder and moves a file into it", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/mkdir": success, "POST /api/workers/files/move": success });
-  await dashboard.waitFor("c create folder");
+  await dashboard.waitFor("c create");
   dashboard.press(`cimages${keys.enter}`);
   await dashboard.waitFor("done: workers/app/images created");
   dashboard.press("G");
@@ -102,7 +102,7 @@ test("creates a folder and moves a file into it", async () => {
 
 test("deletes a folder only after the user types its name", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
-  await dashboard.waitFor("c create folder");
+  await dashboard.waitFor("c create");
   dashboard.press("d");
   await dashboard.waitFor("Delete the folder and its content workers/app/assets permanently.");
   dashboard.press(`${keys.esc}d`);

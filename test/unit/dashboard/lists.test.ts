@@ -52,8 +52,9 @@ test("moves the selection by row, by page, and to the first and last row", async
   }
 });
 
+const failing = (name: string) => ({ name, version: "1.0.0", state: "failing", since: 0, reason: "100 % of requests failed." });
+
 test("lists failing workers first, and keeps the first row selected when another worker fails", async () => {
-  const failing = (name: string) => ({ name, version: "1.0.0", state: "failing", since: 0, reason: "100 % of requests failed." });
   const answers = { "/api/workers": ["a", "b", "c"].map((name) => listedWorker(name)), "/api/workers/health": [failing("c")] };
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor(/> c .*\n +a .*\n +b /);
@@ -103,10 +104,10 @@ test("shows only the available shortcuts of the current screen in the help", asy
 });
 
 test("applies the key bindings of config.yaml", async () => {
-  const config = "ui:\n  keys:\n    workers.logs: z\n    list.filter: i\n";
+  const config = "ui:\n  keys:\n    workers.logs: z\n    list.filter: F\n";
   const dashboard = await renderDashboard(shops, { screen: "workers", config });
   await dashboard.waitFor("z logs");
-  dashboard.press("itodos");
+  dashboard.press("Ftodos");
   await dashboard.waitFor("> todos");
 });
 

@@ -94,7 +94,7 @@ test.each([
   expect(dashboard.text()).toMatch(/error +rejected by-the-upstream-server/);
   expect(dashboard.text()).toContain("…");
   expect(dashboard.text()).not.toContain("at last");
-  dashboard.press(keys.enter);
+  dashboard.press(`${keys.enter}G`);
   await dashboard.waitFor("at last");
 });
 

@@ -178,7 +178,8 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
   // Selects the first item by its key, so that another item does not become the selected one when the order changes.
   const firstItem = matching[0];
   useEffect(() => {
-    if (firstItem !== undefined) setSelection((previous) => (previous.key === undefined ? { ...previous, key: keyOf(firstItem) } : previous));
+    if (firstItem !== undefined)
+      setSelection((previous) => (previous.key === undefined ? { ...previous, key: keyOf(firstItem) } : previous));
     // oxlint-disable-next-line react/exhaustive-deps -- `keyOf` depends only on its item
   }, [firstItem]);
   const selectedIndex = Math.max(0, Math.min(found === -1 ? selection.index : found, matching.length - 1));

@@ -21,7 +21,8 @@ export function OverlayView({ overlay, session }: Props) {
   const { overlays } = useDashboard();
   const onClose = () => overlays.close();
   if (overlay.kind === "help") return <HelpOverlay valid={overlay.valid} onClose={onClose} />;
-  if (overlay.kind === "lines") return <LinesOverlay title={overlay.title} lines={overlay.lines} isWrapped={overlay.isWrapped} onClose={onClose} />;
+  if (overlay.kind === "lines")
+    return <LinesOverlay title={overlay.title} lines={overlay.lines} isWrapped={overlay.isWrapped} onClose={onClose} />;
   if (overlay.kind === "question") return <Confirm question={overlay.question} onAnswer={overlay.answer} />;
   if (overlay.kind === "reveal") return <SecretDialog secret={overlay.secret} about={overlay.about} onClose={onClose} />;
   if (overlay.kind === "prompt") return <PromptOverlay key={overlay.prompt.label} prompt={overlay.prompt} onClose={onClose} />;

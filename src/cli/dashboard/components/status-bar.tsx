@@ -29,10 +29,10 @@ export function Header() {
   const incidentCount = useIncidents()?.length ?? 0;
   const state = contact.kind === "live" ? (ready.value?.state ?? "connecting") : contact.kind === "away" ? "away" : "connecting";
   const facts = [
+    ...(isReadOnly ? ["read-only"] : []),
     ...(ready.value?.version === undefined ? [] : [`v${ready.value.version}`]),
     ...(principal ? [`as ${principal.name} (${principal.role})`] : []),
     ...(principal?.expiresAt === undefined ? [] : [`key expires ${endOn(principal.expiresAt, Date.now())}`]),
-    ...(isReadOnly ? ["read-only"] : []),
   ];
   // Renders one text that is truncated at the end, so that the parts at the start stay visible.
   return (
@@ -79,20 +79,25 @@ function seconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1000));
 }
 
+/** The actions that the footer always contains, at its end. */
+const lastActions: readonly ActionId[] = ["help", "quit"];
+
+/** Text between two shortcuts in the footer. */
+const gap = "  ";
+
 /** Shows the shortcuts that work now, as many as fit into the width. */
 export function Footer() {
   const { keymap, dispatcher } = useDashboard();
   const { columns } = useSize();
   const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
   const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
-  // The footer always contains the shortcuts for help and quit.
-  const isLast = (id: ActionId) => id === "help" || id === "quit";
-  const hintOf = (id: ActionId) => ({ key: keymap.keyOf(id), label: ` ${actionTable[id].label}  ` });
+  const hintOf = (id: ActionId) => ({ key: keymap.keyOf(id), label: ` ${actionTable[id].label}${gap}` });
   const widthOf = ({ key, label }: ReturnType<typeof hintOf>) => key.length + label.length;
-  const last = ids.filter((id) => isLast(id)).map((id) => hintOf(id));
-  let room = columns - last.reduce((sum, hint) => sum + widthOf(hint), 0);
+  const last = ids.filter((id) => lastActions.includes(id)).map((id) => hintOf(id));
+  // The last label needs no gap after it.
+  let room = columns + gap.length - last.reduce((sum, hint) => sum + widthOf(hint), 0);
   const first = ids
-    .filter((id) => !isLast(id))
+    .filter((id) => !lastActions.includes(id))
     .map((id) => hintOf(id))
     .filter((hint) => (room -= widthOf(hint)) >= 0);
   return (

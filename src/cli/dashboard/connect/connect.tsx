@@ -79,7 +79,9 @@ export function ConnectScreen() {
           {state.reason}
         </SafeText>
       )}
-      {rows?.length === 0 && <SafeText>{`No profiles. Press ${dashboard.keymap.keyOf("connect.signIn")} to sign in to a daemon.`}</SafeText>}
+      {rows?.length === 0 && (
+        <SafeText>{`No profiles. Press ${dashboard.keymap.keyOf("connect.signIn")} to sign in to a daemon.`}</SafeText>
+      )}
       {rows && rows.length > 0 && (
         <List
           {...{ width }}

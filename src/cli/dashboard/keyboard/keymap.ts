@@ -58,7 +58,7 @@ export const actionTable = {
   "secrets.forceRemove": { keys: ["D"], label: "remove although required", where: "secrets" },
   "files.upload": { keys: ["u"], label: "upload", where: "files" },
   "files.download": { keys: ["ctrl-s"], label: "save", where: "files" },
-  "files.makeFolder": { keys: ["c"], label: "create folder", where: "files" },
+  "files.makeFolder": { keys: ["c"], label: "create", where: "files" },
   "files.rename": { keys: ["M"], label: "rename", where: "files" },
   "files.move": { keys: ["m"], label: "move", where: "files" },
   "files.delete": { keys: ["d"], label: "delete", where: "files" },

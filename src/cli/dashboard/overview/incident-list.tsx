@@ -109,30 +109,26 @@ interface Remedy {
   readonly otherwise?: string;
 }
 
+const openIncident: Remedy = { action: "list.open", text: "open" };
+
 /** Returns the actions that can end the incident or show its cause, the most effective first. */
 function remediesOf({ kind, rollbackTo, subject, keyId }: Incident): Remedy[] {
-  const open: Remedy = { action: "list.open", text: "open" };
-  switch (kind) {
-    case "worker": {
-      const rollback: Remedy = {
-        action: "workers.rollback",
-        text: `roll back to ${rollbackTo}`,
-        otherwise: `runtimectl workers rollback ${subject}`,
-      };
-      return [
-        ...(rollbackTo === undefined ? [] : [rollback]),
-        { action: "workers.restart", text: "restart" },
-        { action: "workers.logs", text: "logs" },
-        open,
-      ];
-    }
-    case "plugin":
-      return [{ action: "plugins.toggle", text: "disable" }, { action: "plugins.reload", text: "reload all plugins" }, open];
-    case "key":
-      return [{ action: "keys.rotate", text: "rotate the key", otherwise: `runtimectl keys rotate ${keyId}` }, open];
-    case "check":
-      return [{ ...open, text: "select versions to delete" }];
-  }
+  if (kind === "check") return [{ ...openIncident, text: "select versions to delete" }];
+  if (kind === "key")
+    return [{ action: "keys.rotate", text: "rotate the key", otherwise: `runtimectl keys rotate ${keyId}` }, openIncident];
+  if (kind === "plugin")
+    return [{ action: "plugins.toggle", text: "disable" }, { action: "plugins.reload", text: "reload all plugins" }, openIncident];
+  const rollback: Remedy = {
+    action: "workers.rollback",
+    text: `roll back to ${rollbackTo}`,
+    otherwise: `runtimectl workers rollback ${subject}`,
+  };
+  return [
+    ...(rollbackTo === undefined ? [] : [rollback]),
+    { action: "workers.restart", text: "restart" },
+    { action: "workers.logs", text: "logs" },
+    openIncident,
+  ];
 }
 
 /** Shows the actions for an incident with their keys. Shows only keys that work. */

@@ -20,6 +20,8 @@ import { LogTail } from "../logs/log-tail.js";
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
 /** Minimum number of visible log lines. If the versions leave less space, they share one line. If a long error does, it is cut. */
 const leastLogRows = 3;
+/** Minimum number of log lines in a low terminal, where the last properties are omitted: the newest error and the newest line. */
+const leastTailRows = 2;
 /** Maximum numbers of lines of a cause and of an error, from the preferred one to the least. */
 const causeLines = [4, 3, 2, 1] as const;
 
@@ -49,7 +51,7 @@ export function WorkerDetail({ row, isStale }: Props) {
   const roomWith = (facts: readonly Fact[]) => rows - leastLogRows - detailRows(title, facts, columns);
   const facts = causeLines.map((mostLines) => factsWith(mostLines)).find((some) => roomWith(some) > 0) ?? factsWith(1);
   const all = [...facts.slice(0, 1), ...versionsOf(row, roomWith(facts)), ...facts.slice(1)];
-  const logRows = Math.min(rows, leastLogRows + Math.max(0, roomWith(all)));
+  const logRows = Math.min(rows, Math.max(leastTailRows, leastLogRows + roomWith(all)));
   return (
     <Box flexDirection="column" height={rows} overflowY="hidden">
       <Box flexShrink={0}>

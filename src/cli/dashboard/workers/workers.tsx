@@ -17,9 +17,9 @@ const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${so
 /** Width of a row's sparkline in columns. Each column covers 5 minutes of the last hour. */
 const sparklineColumns = 12;
 
-const columnsOf = (order: WorkerOrder): readonly Column<WorkerRow>[] => [
+const columnsOf = (order: WorkerOrder, versionWidth: number): readonly Column<WorkerRow>[] => [
   { heading: orderedHeading("NAME", order === "name", "↑"), text: ({ name }) => name },
-  { heading: "VERSION", width: 12, text: ({ version }) => version },
+  { heading: "VERSION", width: versionWidth, text: ({ version }) => version },
   {
     heading: orderedHeading("STATE", order === "severity", "↓"),
     width: 10,
@@ -38,9 +38,19 @@ const columnsOf = (order: WorkerOrder): readonly Column<WorkerRow>[] => [
     text: ({ metrics }) => String(metrics?.requests.failed ?? "-"),
     color: ({ metrics }) => (metrics?.requests.failed ? "red" : undefined),
   },
-  { heading: orderedHeading("MEMORY", order === "memory", "↓"), width: 8, text: (row) => toMegabytes(memoryOf(row) ?? 0) },
+  { heading: orderedHeading("MEMORY", order === "memory", "↓"), width: 9, text: (row) => toMegabytes(memoryOf(row) ?? 0) },
   { heading: "LAST HOUR", width: sparklineColumns, text: ({ lastHour }) => sparkline(lastHour, sparklineColumns), color: () => "cyan" },
 ];
+
+/** Minimum and maximum width of the column of versions. */
+const [leastVersionWidth, mostVersionWidth] = [7, 12];
+
+function versionWidthOf(rows: readonly WorkerRow[]): number {
+  return Math.min(
+    mostVersionWidth,
+    rows.reduce((width, { version }) => Math.max(width, version.length), leastVersionWidth),
+  );
+}
 
 /** Lists the versions of all workers, with their state and load. */
 export function WorkersScreen() {
@@ -60,7 +70,6 @@ function Workers() {
   const { subject } = useNavigation();
   const [showsBuiltIn, setShowsBuiltIn] = useState(false);
   const order = useOrder(workerOrders);
-  const columns = useMemo(() => columnsOf(order), [order]);
   // Shows the list after the first response with the states, so that the order does not change below the cursor.
   const isComplete = health.value !== undefined || health.error !== undefined;
   const rows = useMemo(() => {
@@ -71,6 +80,7 @@ function Workers() {
     if (!all) return undefined;
     return sortedRows(showsBuiltIn ? all : all.filter(({ source }) => source === "uploaded"), order);
   }, [isComplete, workers.value, metrics.value, health.value, sparklines.value, showsBuiltIn, order]);
+  const columns = useMemo(() => columnsOf(order, versionWidthOf(rows ?? [])), [order, rows]);
   const hasBuiltIn = workers.value?.some(({ source }) => source === "built-in") ?? false;
   useKeyScope({ handlers: hasBuiltIn ? { "workers.builtIn": () => setShowsBuiltIn(!showsBuiltIn) } : {} });
   useUpload();

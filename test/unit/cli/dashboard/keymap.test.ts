@@ -12,7 +12,7 @@ const sharedMeanings = {
   u: ["upload", "upload", "upload"],
   d: ["delete", "delete", "revoke", "remove", "remove", "delete"],
   D: ["delete all", "remove although required"],
-  c: ["create", "create", "create", "create folder"],
+  c: ["create", "create", "create", "create"],
 };
 
 test("the default keys have the same meaning on every screen", () => {
