@@ -9,7 +9,15 @@ export type MenuEntry = {
   readonly icon: IconName;
   /** Whether the action deletes something. */
   readonly isDanger?: boolean;
-} & ({ readonly to: string } | { readonly href: string } | { readonly run: () => void });
+  /** Whether the action runs. The entry ignores presses meanwhile. */
+  readonly isPending?: boolean;
+} & (
+  | { readonly to: string }
+  | { readonly href: string }
+  /** URL of a file that the entry downloads. */
+  | { readonly download: string }
+  | { readonly run: () => void }
+);
 
 /** A button with three dots that shows the entries below it. An entry closes the menu. */
 export function ActionMenu({ label, entries }: { label: string; entries: readonly MenuEntry[] }) {
@@ -45,8 +53,14 @@ function Entry(entry: MenuEntry) {
         {content}
       </a>
     );
+  if ("download" in entry)
+    return (
+      <a href={entry.download} download className={className}>
+        {content}
+      </a>
+    );
   return (
-    <button type="button" className={className} onClick={entry.run}>
+    <button type="button" className={className} aria-disabled={entry.isPending} onClick={() => !entry.isPending && entry.run()}>
       {content}
     </button>
   );

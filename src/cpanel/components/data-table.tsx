@@ -39,10 +39,12 @@ export interface DataTableProps<Row> {
    * rows.
    */
   readonly rowHeightPx?: number;
+  /** Whether pages below 720 px show the other cells of a row in a line below its name. Default: false. */
+  readonly isStacked?: boolean;
 }
 
 /** A sortable table. Without `rowHeightPx`, renders 100 rows at first, and up to 100 more for each press of `Show more`. */
-export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy, rowHeightPx }: DataTableProps<Row>) {
+export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy, rowHeightPx, isStacked = false }: DataTableProps<Row>) {
   const [order, setOrder] = useState(sortedBy);
   const [limit, setLimit] = useState(rowsAtOnce);
   const sorted = useMemo(
@@ -54,7 +56,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy, rowHei
   const { body, first, end } = useVisibleRows(listed.length, virtualHeightPx);
   const rendered = virtualHeightPx === undefined ? listed : listed.slice(first, end);
   return (
-    <div className={rowHeightPx === undefined ? "data-table" : "data-table data-table-fixed"}>
+    <div className={`data-table${rowHeightPx === undefined ? "" : " data-table-fixed"}${isStacked ? " data-table-stacked" : ""}`}>
       <table {...(virtualHeightPx === undefined ? {} : { "aria-rowcount": listed.length + 1 })}>
         <caption className="visually-hidden">{caption}</caption>
         <thead>

@@ -60,6 +60,7 @@ export function FilteredList<Row>(props: FilteredListProps<Row>) {
             rows={shown}
             keyOf={props.keyOf}
             sortedBy={{ id: "name", isDescending: false }}
+            isStacked
           />
         )}
       </ResourceList>

@@ -99,6 +99,7 @@ export function AppList() {
               keyOf={({ name }) => name}
               sortedBy={{ id: "state", isDescending: false }}
               rowHeightPx={rowHeightPx}
+              isStacked
             />
           </div>
         )}

@@ -1,8 +1,8 @@
 import type { FileEntry } from "../../../shared/contract/files.js";
 import { formatSize } from "../../../shared/size.js";
 import { RelativeTime } from "../../components/relative-time.js";
-import { Button } from "../../components/button.js";
 import type { Column } from "../../components/data-table.js";
+import { RowActions, type RowAction } from "../../components/row-actions.js";
 import { PanelLink } from "../../router/panel-link.js";
 import { pageAt, type Folder } from "./package-ref.js";
 
@@ -44,24 +44,21 @@ export function entryColumns(options: EntryColumnsOptions): readonly Column<File
       sortBy: ({ updatedAt }) => updatedAt,
       cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
     },
-    { id: "actions", title: "Actions", isActions: true, cell: (entry) => <EntryActions {...options} entry={entry} /> },
+    {
+      id: "actions",
+      title: "Actions",
+      isActions: true,
+      cell: (entry) => <RowActions name={entry.name} actions={actionsOf(entry, options)} />,
+    },
   ];
 }
 
-function EntryActions({ may, downloadUrl, onAsk, entry }: EntryColumnsOptions & { entry: FileEntry }) {
-  const actionButton = (action: EntryAction, label: string) => (
-    <Button kind="bare" aria-label={`${label} ${entry.name}`} onPress={() => onAsk(action, entry)}>
-      {label}
-    </Button>
-  );
-  return (
-    <span className="row-actions">
-      <a className="entry-download" href={downloadUrl(entry.path)} download aria-label={`Download ${entry.name}`}>
-        Download
-      </a>
-      {may.change && actionButton("rename", "Rename")}
-      {may.change && actionButton("move", "Move")}
-      {may.remove && actionButton("delete", "Delete")}
-    </span>
-  );
+function actionsOf(entry: FileEntry, { may, downloadUrl, onAsk }: EntryColumnsOptions): RowAction[] {
+  const actions: RowAction[] = [{ title: "Download", icon: "download", download: downloadUrl(entry.path) }];
+  if (may.change) {
+    actions.push({ title: "Rename", icon: "edit", run: () => onAsk("rename", entry) });
+    actions.push({ title: "Move", icon: "files", run: () => onAsk("move", entry) });
+  }
+  if (may.remove) actions.push({ title: "Delete", icon: "delete", isDanger: true, run: () => onAsk("delete", entry) });
+  return actions;
 }

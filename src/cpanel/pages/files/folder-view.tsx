@@ -58,7 +58,7 @@ export function FolderView({ folder }: { folder: Folder }) {
           </EmptyState>
         }
       >
-        {(rows) => <DataTable caption={`Files in ${path}`} columns={columns} rows={rows} keyOf={(entry) => entry.path} />}
+        {(rows) => <DataTable caption={`Files in ${path}`} columns={columns} rows={rows} keyOf={(entry) => entry.path} isStacked />}
       </ResourceList>
       {resource.data?.hasMore && <p className="quiet folder-note">The folder has more entries than this list shows.</p>}
       <WhyNot folder={folder} mayChange={change || remove} />

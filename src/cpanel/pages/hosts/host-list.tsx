@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { Button } from "../../components/button.js";
 import { DataTable, type Column } from "../../components/data-table.js";
 import { EmptyState } from "../../components/empty-state.js";
 import { ErrorMessage } from "../../components/error-message.js";
 import { FilteredList } from "../../components/filtered-list.js";
 import { ResourceList } from "../../components/resource-list.js";
+import { RowActions } from "../../components/row-actions.js";
 import { useMutation } from "../../components/use-mutation.js";
 import { useApi } from "../../live/use-api.js";
 import { useResource } from "../../live/use-resource.js";
@@ -46,16 +46,16 @@ export function HostList({ worker: only }: HostListProps) {
     id: "actions",
     title: "Actions",
     isActions: true,
-    cell: (row) =>
-      row.state === "requested" ? (
-        <Button kind="bare" aria-label={`Add ${row.host}`} isPending={adding.isPending && tried === row.host} onPress={() => void add(row)}>
-          Add
-        </Button>
-      ) : (
-        <Button kind="bare" aria-label={`Remove ${row.host}`} onPress={() => setRemoved(row)}>
-          Remove
-        </Button>
-      ),
+    cell: (row) => (
+      <RowActions
+        name={row.host}
+        actions={[
+          row.state === "requested"
+            ? { title: "Add", icon: "add", isPending: adding.isPending && tried === row.host, run: () => void add(row) }
+            : { title: "Remove", icon: "delete", isDanger: true, run: () => setRemoved(row) },
+        ]}
+      />
+    ),
   };
   const all = toHostRows(resource.data ?? { hosts: [], requested: [] });
   const rows = only === undefined ? all : all.filter(({ worker }) => worker === only);
@@ -88,7 +88,9 @@ export function HostList({ worker: only }: HostListProps) {
         />
       ) : (
         <ResourceList {...list} total={rows.length} rows={rows} onClearFilters={() => undefined}>
-          {(shown) => <DataTable caption="Hosts" columns={shownColumns.filter(({ id }) => id !== "worker")} rows={shown} keyOf={keyOf} />}
+          {(shown) => (
+            <DataTable caption="Hosts" columns={shownColumns.filter(({ id }) => id !== "worker")} rows={shown} keyOf={keyOf} isStacked />
+          )}
         </ResourceList>
       )}
       {removed && <RemoveHost row={removed} onClose={() => setRemoved(undefined)} onRemoved={resource.refresh} />}

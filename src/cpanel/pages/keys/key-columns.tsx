@@ -2,9 +2,9 @@ import type { ApiKey } from "../../../shared/contract/keys.js";
 import type { Principal } from "../../../shared/contract/principal.js";
 import { RelativeTime } from "../../components/relative-time.js";
 import { Badge } from "../../components/badge.js";
-import { Button } from "../../components/button.js";
 import type { Column } from "../../components/data-table.js";
 import { AbsoluteTime } from "../../components/absolute-time.js";
+import { RowActions } from "../../components/row-actions.js";
 import { KeyEnd } from "./key-end.js";
 import "./keys.css";
 
@@ -67,16 +67,13 @@ export function keyColumns({ principal, mayRevoke, mayRotate, onAsk }: KeyColumn
       key.id === principal.id ? (
         <span className="quiet small">used by this session, so it cannot be revoked here</span>
       ) : (
-        <span className="row-actions">
-          {mayRotate && (
-            <Button kind="bare" aria-label={`Rotate ${key.name}`} onPress={() => onAsk("rotate", key)}>
-              Rotate
-            </Button>
-          )}
-          <Button kind="bare" aria-label={`Revoke ${key.name}`} onPress={() => onAsk("revoke", key)}>
-            Revoke
-          </Button>
-        </span>
+        <RowActions
+          name={key.name}
+          actions={[
+            ...(mayRotate ? [{ title: "Rotate", icon: "restart", run: () => onAsk("rotate", key) } as const] : []),
+            { title: "Revoke", icon: "delete", isDanger: true, run: () => onAsk("revoke", key) },
+          ]}
+        />
       ),
   };
   return [...columns, actions];

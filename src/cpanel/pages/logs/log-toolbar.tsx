@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useId, useState, type ReactNode } from "react";
 import { Button } from "../../components/button.js";
 import { ErrorMessage } from "../../components/error-message.js";
 import { Icon } from "../../components/icon.js";
@@ -26,7 +26,7 @@ interface LogToolbarProps {
   readonly phase: ReactNode;
 }
 
-/** The filters of a log in one row, the line wrapping and the export. */
+/** The filters of a log, the line wrapping and the export. Pages below 720 px show the filters only after a press of `Filters`. */
 export function LogToolbar({ query, versions, appNames, isWrapped, onWrap, phase }: LogToolbarProps) {
   const [text, setText] = useSearch("text");
   const [level, setLevel] = useSearch("level");
@@ -36,23 +36,37 @@ export function LogToolbar({ query, versions, appNames, isWrapped, onWrap, phase
   const [status, setStatus] = useSearch("status");
   const [since, setSince] = useSearch("since");
   const [, setUntil] = useSearch("until");
+  const [isOpen, setOpen] = useState(false);
+  const filters = useId();
   const changeTime = (value: string) => {
     if (value === since) return;
     setUntil("");
     setSince(value);
   };
+  const count = [level, source, versions === undefined ? app : version, status, since].filter((value) => value !== "").length;
   return (
     <div className="log-toolbar">
       <Toolbar label="Filter logs">
         <SearchField label="Search in text" value={text} onChange={setText} />
-        {versions === undefined && <SelectField label="App" value={app} onChange={setApp} choices={choicesOf("All apps", appNames)} />}
-        <SelectField label="Level" value={level} onChange={setLevel} choices={levelChoices} />
-        <SelectField label="Source" value={source} onChange={setSource} choices={sourceChoices} />
-        {versions !== undefined && (
-          <SelectField label="Version" value={version} onChange={setVersion} choices={choicesOf("All versions", versions)} />
-        )}
-        <SelectField label="Status" value={status} onChange={setStatus} choices={statusChoices} />
-        <SelectField label="Time" value={query.since ?? ""} onChange={changeTime} choices={timeChoices(query)} />
+        <button
+          type="button"
+          className="button button-plain log-filters-button"
+          aria-expanded={isOpen}
+          aria-controls={filters}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="filter" /> Filters{count > 0 && ` (${count})`}
+        </button>
+        <div id={filters} className={isOpen ? "log-filters log-filters-open" : "log-filters"}>
+          {versions === undefined && <SelectField label="App" value={app} onChange={setApp} choices={choicesOf("All apps", appNames)} />}
+          <SelectField label="Level" value={level} onChange={setLevel} choices={levelChoices} />
+          <SelectField label="Source" value={source} onChange={setSource} choices={sourceChoices} />
+          {versions !== undefined && (
+            <SelectField label="Version" value={version} onChange={setVersion} choices={choicesOf("All versions", versions)} />
+          )}
+          <SelectField label="Status" value={status} onChange={setStatus} choices={statusChoices} />
+          <SelectField label="Time" value={query.since ?? ""} onChange={changeTime} choices={timeChoices(query)} />
+        </div>
         <Button aria-pressed={isWrapped} onPress={() => onWrap(!isWrapped)}>
           Wrap
         </Button>

@@ -15,7 +15,7 @@ export function Logs({ rest }: SectionProps) {
   if (rest.length > 0) return <NotFound />;
   return (
     <>
-      <PageHeading title="Logs" note="Requests and console output of all apps" />
+      <PageHeading title="Logs" />
       {!mayRead && <EmptyState title="This key is not allowed to see logs">It lacks the permission workers:read.</EmptyState>}
       {mayRead && (resource.data !== undefined || resource.error !== undefined) && <LogView appNames={names} />}
     </>

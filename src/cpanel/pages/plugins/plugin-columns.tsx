@@ -1,5 +1,5 @@
-import { Button } from "../../components/button.js";
 import type { Column } from "../../components/data-table.js";
+import { RowActions, type RowAction } from "../../components/row-actions.js";
 import { PanelLink } from "../../router/panel-link.js";
 import { detailOf } from "./plugin-address.js";
 import type { PluginRow } from "./plugin-row.js";
@@ -47,32 +47,20 @@ export function pluginColumns({ pluginActions, mayInstall, mayRemove, onDelete }
     id: "actions",
     title: "Actions",
     isActions: true,
-    cell: (row) => (
-      <span className="row-actions">
-        {mayInstall && <Toggle row={row} pluginActions={pluginActions} />}
-        {mayRemove && row.plugin.removable && (
-          <Button kind="bare" aria-label={`Delete ${row.plugin.name}`} onPress={() => onDelete(row)}>
-            Delete
-          </Button>
-        )}
-      </span>
-    ),
+    cell: (row) => {
+      const { name, removable } = row.plugin;
+      const ofRow: RowAction[] = [];
+      if (mayInstall) ofRow.push(toggleOf(row, pluginActions));
+      if (mayRemove && removable) ofRow.push({ title: "Delete", icon: "delete", isDanger: true, run: () => onDelete(row) });
+      return <RowActions name={name} actions={ofRow} />;
+    },
   };
   return [...columns, actions];
 }
 
-function Toggle({ row: { plugin }, pluginActions }: { row: PluginRow; pluginActions: Pick<PluginActions, "pending" | "toggle"> }) {
-  const verb = plugin.enabled ? "Disable" : "Enable";
-  return (
-    <Button
-      kind="bare"
-      aria-label={`${verb} ${plugin.name}`}
-      isPending={pluginActions.pending === plugin.name}
-      onPress={() => void pluginActions.toggle(plugin)}
-    >
-      {verb}
-    </Button>
-  );
+function toggleOf({ plugin }: PluginRow, { pending, toggle }: Pick<PluginActions, "pending" | "toggle">): RowAction {
+  const title = plugin.enabled ? "Disable" : "Enable";
+  return { title, icon: plugin.enabled ? "power" : "play", isPending: pending === plugin.name, run: () => void toggle(plugin) };
 }
 
 function Base({ row }: { row: PluginRow }) {

@@ -4,6 +4,7 @@ import { Button } from "../../../components/button.js";
 import { DataTable, type Column } from "../../../components/data-table.js";
 import { ErrorMessage } from "../../../components/error-message.js";
 import { Icon } from "../../../components/icon.js";
+import { RowActions } from "../../../components/row-actions.js";
 import type { ConfigSave } from "../../configuration/use-config-change.js";
 import { EditVariable } from "./edit-variable.js";
 
@@ -55,14 +56,13 @@ export function EnvTable({ config, isEditable, save }: EnvTableProps) {
     title: "Actions",
     isActions: true,
     cell: (variable) => (
-      <span className="row-actions">
-        <Button kind="bare" aria-label={`Edit ${variable.name}`} onPress={() => open(variable)}>
-          Edit
-        </Button>
-        <Button kind="bare" aria-label={`Remove ${variable.name}`} isPending={save.isPending} onPress={() => void remove(variable)}>
-          Remove
-        </Button>
-      </span>
+      <RowActions
+        name={variable.name}
+        actions={[
+          { title: "Edit", icon: "edit", run: () => open(variable) },
+          { title: "Remove", icon: "delete", isDanger: true, isPending: save.isPending, run: () => void remove(variable) },
+        ]}
+      />
     ),
   };
   return (

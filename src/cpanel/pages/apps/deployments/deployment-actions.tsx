@@ -8,7 +8,7 @@ export function DeploymentActions({ app, may, switches, onDelete, installed, isA
   const isUploaded = source === "uploaded";
   const name = `${app.name} ${version}`;
   return (
-    <div className="row-actions timeline-actions">
+    <div className="timeline-actions">
       {may.change && isUploaded && !isActive && (
         <Button aria-label={`Activate ${name}`} isPending={switches.isPending} onPress={() => switches.serve(installed)}>
           <Icon name="roll-back" /> Activate

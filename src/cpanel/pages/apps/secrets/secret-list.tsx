@@ -7,6 +7,7 @@ import type { Column } from "../../../components/data-table.js";
 import { EmptyState } from "../../../components/empty-state.js";
 import { FilteredList } from "../../../components/filtered-list.js";
 import { RelativeTime } from "../../../components/relative-time.js";
+import { RowActions } from "../../../components/row-actions.js";
 import { useApi } from "../../../live/use-api.js";
 import { useResource } from "../../../live/use-resource.js";
 import { useMay } from "../../../session/use-principal.js";
@@ -48,16 +49,15 @@ export function SecretList({ app }: { readonly app: string }) {
     title: "Actions",
     isActions: true,
     cell: ({ name, secret }) => (
-      <span className="row-actions">
-        <Button kind="bare" aria-label={`Set ${name}`} onPress={() => setEdited(name)}>
-          Set
-        </Button>
-        {secret?.source === "worker" && (
-          <Button kind="bare" aria-label={`Remove ${name}`} onPress={() => setRemoved(name)}>
-            Remove
-          </Button>
-        )}
-      </span>
+      <RowActions
+        name={name}
+        actions={[
+          { title: "Set", icon: "edit", run: () => setEdited(name) },
+          ...(secret?.source === "worker"
+            ? [{ title: "Remove", icon: "delete", isDanger: true, run: () => setRemoved(name) } as const]
+            : []),
+        ]}
+      />
     ),
   };
   const remove = async (name: string) => {
