@@ -6,15 +6,15 @@ interface PopoverProps {
   readonly label: string;
   /** Content of the button. */
   readonly button: ReactNode;
-  /** Whether the button is the main action of the page. Default: false. */
-  readonly isPrimary?: boolean;
+  /** Appearance of the button: `primary` for the main action of the page, `bare` for an icon. Default: `bare`. */
+  readonly kind?: "plain" | "primary" | "bare";
   /** Whether a click inside the popover closes the popover, as in a menu. Default: false. */
   readonly closesOnClick?: boolean;
   readonly children: ReactNode;
 }
 
 /** A button that shows a popover below it. Escape closes the popover, and so does a click or a focus outside of the popover. */
-export function Popover({ label, button, isPrimary = false, closesOnClick = false, children }: PopoverProps) {
+export function Popover({ label, button, kind = "bare", closesOnClick = false, children }: PopoverProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const panel = useRef<HTMLDivElement>(null);
@@ -43,7 +43,7 @@ export function Popover({ label, button, isPrimary = false, closesOnClick = fals
     <div ref={root} className="popover">
       <button
         type="button"
-        className={isPrimary ? "button button-primary" : "popover-button"}
+        className={kind === "bare" ? "popover-button" : `button button-${kind}`}
         aria-label={label}
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}

@@ -8,11 +8,11 @@ import { Success, successOf } from "./success.js";
 import { LastError } from "./worker-health.js";
 
 /** Results of loading an installed plugin. */
-export const pluginStatuses = ["loaded", "disabled", "failed", "waiting"] as const;
+const pluginStatuses = ["loaded", "disabled", "failed", "waiting"] as const;
 export type PluginStatus = (typeof pluginStatuses)[number];
 
 /** Health states of a plugin, the most severe first. */
-const pluginStates = ["failing", "degraded", "ok", "disabled"] as const;
+export const pluginStates = ["failing", "degraded", "ok", "disabled"] as const;
 export type PluginState = (typeof pluginStates)[number];
 
 export const PluginHealth = z.object({

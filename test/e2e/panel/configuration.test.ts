@@ -28,6 +28,10 @@ beforeAll(async () => {
   const archive = await packFiles({ "manifest.yaml": manifest, "index.js": code });
   const { workers } = connect(house.daemon.url, house.daemon.rootKey);
   await workers.upload({ file: uploadOf("shop.tgz", archive), query: {} });
+  const older = await packFiles({ "manifest.yaml": "name: two\nversion: 1.0.0\n", "index.js": code });
+  await workers.upload({ file: uploadOf("two.tgz", older), query: {} });
+  const newer = await packFiles({ "manifest.yaml": "name: two\nversion: 1.1.0\ntimeout: 9s\n", "index.js": code });
+  await workers.upload({ file: uploadOf("two.tgz", newer), query: {} });
 });
 
 afterAll(async () => {
@@ -50,6 +54,18 @@ test("shows each field with its value, its source and the daemon's limit", async
   expect(await memory.getByRole("cell").nth(2).innerText()).toBe("1gb");
   await page.getByRole("heading", { name: "Hosts" }).waitFor();
   await page.getByRole("button", { name: "Add shop.example.org" }).waitFor();
+  await expectAccessible(page);
+});
+
+test("shows the choice of the version and Edit as YAML on one line", async () => {
+  const page = await house.open("apps/two/configuration");
+  await rowOf(page, "timeout").getByText("9s").waitFor();
+  const topOf = async (name: string) => (await page.getByText(name, { exact: true }).boundingBox())?.y ?? 0;
+  expect(Math.abs((await topOf("Version")) - (await topOf("Edit as YAML")))).toBeLessThan(16);
+  await page.getByRole("button", { name: "Edit as YAML" }).click();
+  await page.getByRole("button", { name: "Edit as YAML" }).waitFor({ state: "hidden" });
+  await page.getByLabel("Version").selectOption("1.0.0");
+  await page.getByRole("button", { name: "Edit as YAML" }).waitFor();
   await expectAccessible(page);
 });
 

@@ -53,6 +53,11 @@ test("rolls an app back with one click on the overview, and Undo reverts the rol
   const page = await house.open("overview");
   const attention = incidentsIn(page);
   await attention.getByText("Error: no such order (index.js:2)").waitFor();
+  await page.goto(`${house.daemon.url}/cpanel/apps/orders`);
+  await page.locator(".button-primary", { hasText: "Roll back to 0.9.0" }).waitFor();
+  expect(await page.locator("main .button-primary").count()).toBe(1);
+  await expectAccessible(page);
+  await page.goBack();
   await attention.getByRole("button", { name: "Roll back to 0.9.0: orders" }).click();
   await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
   expect(await (await fetch(`${house.daemon.url}/orders/`)).text()).toBe("fine");

@@ -35,6 +35,9 @@ test("shows a plugin's page in a frame that cannot access the panel or its sessi
   expect((await (await asked).allHeaders())["cookie"]).toBeUndefined();
   expect(await menu.getByRole("link", { name: "Board" }).getAttribute("aria-current")).toBe("page");
   await expectAccessible(page);
+  // A page without a background of its own is as dark as the panel.
+  const look = "(({ backgroundColor, colorScheme }) => [backgroundColor, colorScheme])(getComputedStyle(document.querySelector('iframe')))";
+  expect(await page.evaluate(look)).toEqual(["rgba(0, 0, 0, 0)", "light dark"]);
   await page.reload();
   await board.getByRole("heading", { name: "The board" }).waitFor();
   await page.context().close();

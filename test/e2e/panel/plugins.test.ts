@@ -69,20 +69,20 @@ const statusOf = async (name: string) => (await client.plugins.list()).find((plu
 
 test("lists plugins with state and reason, filters the list, and reloads the plugins", async () => {
   const page = await open("plugins");
-  await rowOf(page, "@team/board").getByText("loaded", { exact: true }).waitFor();
+  await rowOf(page, "@team/board").getByText("ok", { exact: true }).waitFor();
   await rowOf(page, "broken")
     .getByText(/nowhere/)
     .waitFor();
   await rowOf(page, "plugin-gateway").getByText("is installed but disabled").waitFor();
-  await rowOf(page, "by-hand").getByText("waiting", { exact: true }).waitFor();
+  await rowOf(page, "by-hand").getByText("degraded", { exact: true }).waitFor();
   expect(await rowOf(page, "plugin-gateway").getByRole("button").allTextContents()).toEqual(["Enable"]);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Reload all" }).click();
   await page.getByText(/3 of 5 plugins loaded\. 1 failed/).waitFor();
-  await rowOf(page, "by-hand").getByText("loaded", { exact: true }).waitFor();
-  await page.getByLabel("State").selectOption("failed");
+  await rowOf(page, "by-hand").getByText("ok", { exact: true }).waitFor();
+  await page.getByLabel("State").selectOption("failing");
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
-  expect(page.url()).toMatch(/\?state=failed$/);
+  expect(page.url()).toMatch(/\?state=failing$/);
   await page.getByRole("searchbox").fill("no such plugin");
   await page.getByText("No plugin matches").waitFor();
   await expectAccessible(page);
@@ -105,6 +105,7 @@ test("disables and enables a plugin, and shows the plugin's details and dependen
   await page.getByRole("heading", { name: "@team/board", level: 1 }).waitFor();
   expect(page.url()).toBe(`${daemon.url}/cpanel/plugins/@team/board`);
   await page.getByRole("heading", { name: "Loaded" }).waitFor();
+  await page.locator(".button-plain", { hasText: "Delete" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "basis" }).click();
   await page.getByText("Needed by").waitFor();

@@ -20,7 +20,7 @@ import { appMenu, rollbackOf } from "./app-menu.js";
 import { appUrl } from "./app-url.js";
 import { DeleteApp } from "./delete-app.js";
 import { useAppActions } from "./use-app-actions.js";
-import { useHealthOf } from "./use-app-health.js";
+import { isFailing, useHealthOf } from "./use-app-health.js";
 
 interface AppHeaderProps {
   readonly name: string;
@@ -43,6 +43,7 @@ export function AppHeader({ name, app, onChanged }: AppHeaderProps) {
   const [isDeleting, setDeleting] = useState(false);
   if (!app) return <PageHeading title={name} />;
   const rollback = may.change ? rollbackOf(app, health?.rollbackTo) : undefined;
+  const isRollbackMain = rollback !== undefined && health !== undefined && isFailing(health);
   const isUploaded = app.versions.some(({ source }) => source === "uploaded");
   const entries: MenuEntry[] = appMenu(app, health?.rollbackTo, { servedAt, actions, may }).filter(({ title }) => !hasButton(title));
   if (mayRemove && isUploaded) entries.push({ title: "Delete app…", icon: "delete", isDanger: true, run: () => setDeleting(true) });
@@ -59,12 +60,12 @@ export function AppHeader({ name, app, onChanged }: AppHeaderProps) {
       >
         {app.isBuiltIn && <Badge>built-in</Badge>}
         {rollback && (
-          <Button isPending={actions.isPending} onPress={() => actions.serve(app, rollback)}>
+          <Button kind={isRollbackMain ? "primary" : "plain"} isPending={actions.isPending} onPress={() => actions.serve(app, rollback)}>
             <Icon name="roll-back" /> Roll back to {rollback.version}
           </Button>
         )}
         {may.change && (
-          <Popover label="Deploy" button="Deploy" isPrimary>
+          <Popover label="Deploy" button="Deploy" kind={isRollbackMain ? "plain" : "primary"}>
             <p>Choose a folder or an archive, or drop it on this page.</p>
             <UploadButtons permission="workers:install" />
           </Popover>

@@ -1,3 +1,4 @@
+import { pluginStates } from "../../../shared/contract/plugins.js";
 import type { Column } from "../../components/data-table.js";
 import { RowActions, type RowAction } from "../../components/row-actions.js";
 import { PanelLink } from "../../router/panel-link.js";
@@ -32,7 +33,8 @@ export function pluginColumns({ pluginActions, mayInstall, mayRemove, onDelete }
     {
       id: "state",
       title: "State",
-      sortBy: ({ plugin }) => plugin.status,
+      // Sorts by severity.
+      sortBy: ({ plugin }) => pluginStates.indexOf(plugin.health.state),
       cell: ({ plugin }) => (
         <>
           <PluginState plugin={plugin} /> <span className="plugin-reason quiet small">{reasonOf(plugin)}</span>

@@ -36,11 +36,7 @@ export function PluginDetail({ name }: { name: string }) {
             {row.plugin.enabled ? "Disable" : "Enable"}
           </Button>
         )}
-        {row?.plugin.removable && mayRemove && (
-          <Button kind="danger" onPress={() => setDeleting(true)}>
-            Delete
-          </Button>
-        )}
+        {row?.plugin.removable && mayRemove && <Button onPress={() => setDeleting(true)}>Delete</Button>}
       </PageHeading>
       {pluginActions.failure && <ErrorMessage {...pluginActions.failure} />}
       <OnePlugin name={name} plugins={plugins}>

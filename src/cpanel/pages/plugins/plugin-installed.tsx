@@ -10,7 +10,7 @@ export function PluginInstalled({ name, known: plugin, onClose }: Installed<Plug
     <>
       {plugin && (
         <p role="status">
-          <PluginState plugin={plugin} /> {plugin.status === "loaded" ? "It is loaded." : reasonOf(plugin)}
+          <PluginState plugin={plugin} /> {plugin.health.state === "ok" ? "It is loaded." : reasonOf(plugin)}
         </p>
       )}
       <InstalledButtons name={name} page={detailOf(name)} onClose={onClose} />

@@ -5,7 +5,7 @@ import { ErrorMessage } from "../../components/error-message.js";
 import { FilteredList } from "../../components/filtered-list.js";
 import { PageHeading } from "../../components/page-heading.js";
 import { EmptyState } from "../../components/empty-state.js";
-import { pluginStatuses } from "../../../shared/contract/plugins.js";
+import { pluginStates } from "../../../shared/contract/plugins.js";
 import { useMay } from "../../session/use-principal.js";
 import { UploadButtons } from "../../upload/upload-buttons.js";
 import { DeletePlugin } from "./delete-plugin.js";
@@ -45,8 +45,8 @@ export function PluginList() {
         keyOf={({ plugin }) => plugin.name}
         searchLabel="Search by name or reason"
         textOf={textOf}
-        states={pluginStatuses}
-        stateOf={({ plugin }) => plugin.status}
+        states={pluginStates}
+        stateOf={({ plugin }) => plugin.health.state}
         empty={
           <EmptyState title="There is no plugin that this key may see">
             A plugin is a folder packed as .tgz or .zip. It runs inside the daemon: install only plugins that you trust as much as the
@@ -60,7 +60,8 @@ export function PluginList() {
 }
 
 function noteOf(rows: readonly PluginRow[]): string {
-  return `${pluralize(rows.length, "plugin")}, ${rows.filter(({ loaded }) => loaded).length} loaded`;
+  const failing = rows.filter(({ plugin }) => plugin.health.state === "failing").length;
+  return pluralize(rows.length, "plugin") + (failing === 0 ? "" : `, ${failing} failing`);
 }
 
 function textOf({ plugin }: PluginRow): string {

@@ -1,25 +1,13 @@
-import type { Plugin, PluginStatus } from "../../../shared/contract/plugins.js";
-import { Badge } from "../../components/badge.js";
+import type { Plugin } from "../../../shared/contract/plugins.js";
+import { StateDot } from "../../components/state-dot.js";
 
-const tones: Readonly<Record<PluginStatus, "good" | "plain" | "bad" | "warn">> = {
-  loaded: "good",
-  disabled: "plain",
-  failed: "bad",
-  waiting: "warn",
-};
-
-const meanings: Readonly<Record<PluginStatus, string>> = {
-  loaded: "",
-  disabled: "The plugin is installed but disabled.",
-  failed: "The plugin failed to load. The daemon's log has the reason.",
-  waiting: "The plugin is on the disk but not loaded. Reload to load it.",
-};
-
-export function PluginState({ plugin: { status } }: { plugin: Plugin }) {
-  return <Badge tone={tones[status]}>{status}</Badge>;
+export function PluginState({ plugin: { health } }: { plugin: Plugin }) {
+  return <StateDot state={health.state} />;
 }
 
-/** Returns the reason why a plugin is not loaded. Empty for a loaded plugin. */
-export function reasonOf({ status, error }: Plugin): string {
-  return error ?? meanings[status];
+/** Returns the cause of a plugin's state. Empty for a plugin without a problem. */
+export function reasonOf({ health: { state, reason } }: Plugin): string {
+  if (reason !== undefined) return reason;
+  if (state === "failing") return "The plugin failed to load. The daemon's log has the reason.";
+  return state === "disabled" ? "The plugin is installed but disabled." : "";
 }

@@ -48,12 +48,12 @@ export function PluginWork({ row, loaded, rows }: PluginWorkProps) {
 
 function Names({ names, rows, suffix }: { names: readonly string[]; rows: readonly PluginRow[]; suffix?: string }) {
   return names.map((name) => {
-    const status = rows.find(({ plugin }) => plugin.name === name)?.plugin.status ?? "not installed";
+    const state = rows.find(({ plugin }) => plugin.name === name)?.plugin.health.state ?? "not installed";
     return (
       <div key={name}>
         <PanelLink to={detailOf(name)}>{name}</PanelLink>{" "}
         <span className="quiet">
-          {status}
+          {state}
           {suffix !== undefined && `, ${suffix}`}
         </span>
       </div>

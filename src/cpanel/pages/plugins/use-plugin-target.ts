@@ -37,7 +37,7 @@ export function usePluginTarget(): UploadTarget<Plugin> {
 
 function effectOf({ name }: PackageInfo, plugin: Plugin | undefined): string {
   if (!plugin) return `A new plugin ${name}. It is loaded immediately`;
-  return `Replaces the installed version ${plugin.version} (${plugin.status}) immediately`;
+  return `Replaces the installed version ${plugin.version} (${plugin.health.state}) immediately`;
 }
 
 function notesOf({ entrypoint, pluginEntry, isEnabled }: PackageInfo): string[] {

@@ -18,10 +18,9 @@ export function Configuration({ app }: AppTabProps) {
       {version === undefined ? (
         <EmptyState title="No version is installed" />
       ) : (
-        <>
+        <VersionConfig app={app} version={version}>
           {app.versions.length > 1 && <SelectField label="Version" value={version} onChange={setChosen} choices={versionChoices(app)} />}
-          <VersionConfig key={version} app={app} version={version} />
-        </>
+        </VersionConfig>
       )}
       <section className="config-section" aria-labelledby="config-secrets">
         <h2 id="config-secrets">Secrets</h2>

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import * as configuration from "../../../../shared/contract/configuration.js";
 import type { ConfigField, WorkerConfig } from "../../../../shared/contract/configuration.js";
 import { toPathSegments } from "../../../../shared/package-name.js";
@@ -18,8 +18,15 @@ import { FieldTable } from "./field-table.js";
 
 const operations = { workerConfig: { show: configuration.showOfWorker, change: configuration.changeOfWorker } };
 
+interface VersionConfigProps {
+  readonly app: App;
+  readonly version: string;
+  /** Content of the bar above the fields: the choice of the version. */
+  readonly children: ReactNode;
+}
+
 /** The configuration of one version: all fields with source and limit, and the variables. */
-export function VersionConfig({ app, version }: { app: App; version: string }) {
+export function VersionConfig({ app, version, children }: VersionConfigProps) {
   const api = useApi(operations);
   const params = { ...toPathSegments(app.name), version };
   const resource = useResource<WorkerConfig>(`config.workers.${app.name} ${version}`, () => api.workerConfig.show({ params }), {
@@ -34,53 +41,61 @@ export function VersionConfig({ app, version }: { app: App; version: string }) {
   });
   // The dialog keeps the configuration with which the user opened it, because the etag must match the shown value.
   const [edited, setEdited] = useState<{ readonly config: WorkerConfig; readonly field: ConfigField }>();
-  const [isEditingText, setEditingText] = useState(false);
+  // The version whose manifest the user edits as text.
+  const [textVersion, setTextVersion] = useState<string>();
+  const isEditingText = textVersion === version;
+  const mayEditText = mayInstall && resource.data?.editable === true && !isEditingText;
   const edit = (config: WorkerConfig, field: ConfigField) => {
     save.reset();
     setEdited({ config, field });
   };
   return (
-    <ResourceDetail noun="configuration" permission="workers:read" resource={resource} one={resource.data} empty={null}>
-      {(config) => {
-        const isEditable = mayInstall && config.editable;
-        const known = new Set(fieldGroups.flatMap(({ fields }) => Object.keys(fields)));
-        const others = config.fields.filter(({ name }) => !known.has(name));
-        return (
-          <>
-            <ReadOnlyReason mayInstall={mayInstall} isEditable={config.editable} />
-            {config.problem !== undefined && <p className="config-note">The daemon cannot use the manifest: {config.problem}</p>}
-            {isEditable && !isEditingText && (
-              <div>
-                <Button
-                  onPress={() => {
-                    save.reset();
-                    setEditingText(true);
-                  }}
-                >
-                  <Icon name="edit" /> Edit as YAML
-                </Button>
-              </div>
-            )}
-            {isEditingText && <ManifestEditor config={config} save={save} onClose={() => setEditingText(false)} />}
-            {[
-              ...fieldGroups.map(({ title, fields }) => [title, config.fields.filter(({ name }) => Object.hasOwn(fields, name))] as const),
-              ["Other fields", others] as const,
-            ]
-              .filter(([, fields]) => fields.length > 0)
-              .map(([title, fields]) => (
-                <FieldTable
-                  key={title}
-                  title={title}
-                  fields={fields}
-                  {...(isEditable && !isEditingText ? { onEdit: (field: ConfigField) => edit(config, field) } : {})}
-                />
-              ))}
-            <EnvTable config={config} isEditable={isEditable && !isEditingText} save={save} />
-            {edited && <EditField {...edited} save={save} onClose={() => setEdited(undefined)} />}
-          </>
-        );
-      }}
-    </ResourceDetail>
+    <>
+      <div className="config-bar">
+        {children}
+        {mayEditText && (
+          <Button
+            onPress={() => {
+              save.reset();
+              setTextVersion(version);
+            }}
+          >
+            <Icon name="edit" /> Edit as YAML
+          </Button>
+        )}
+      </div>
+      <ResourceDetail noun="configuration" permission="workers:read" resource={resource} one={resource.data} empty={null}>
+        {(config) => {
+          const isEditable = mayInstall && config.editable;
+          const known = new Set(fieldGroups.flatMap(({ fields }) => Object.keys(fields)));
+          const others = config.fields.filter(({ name }) => !known.has(name));
+          return (
+            <>
+              <ReadOnlyReason mayInstall={mayInstall} isEditable={config.editable} />
+              {config.problem !== undefined && <p className="config-note">The daemon cannot use the manifest: {config.problem}</p>}
+              {isEditingText && <ManifestEditor config={config} save={save} onClose={() => setTextVersion(undefined)} />}
+              {[
+                ...fieldGroups.map(
+                  ({ title, fields }) => [title, config.fields.filter(({ name }) => Object.hasOwn(fields, name))] as const,
+                ),
+                ["Other fields", others] as const,
+              ]
+                .filter(([, fields]) => fields.length > 0)
+                .map(([title, fields]) => (
+                  <FieldTable
+                    key={title}
+                    title={title}
+                    fields={fields}
+                    {...(isEditable && !isEditingText ? { onEdit: (field: ConfigField) => edit(config, field) } : {})}
+                  />
+                ))}
+              <EnvTable key={version} config={config} isEditable={isEditable && !isEditingText} save={save} />
+              {edited && <EditField {...edited} save={save} onClose={() => setEdited(undefined)} />}
+            </>
+          );
+        }}
+      </ResourceDetail>
+    </>
   );
 }
 
