@@ -2,22 +2,31 @@ import { Input } from "react-aria-components/Input";
 import { useDeferredValue, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { Icon } from "../components/icon.js";
 import { Modal } from "../components/modal.js";
+import { StateDot } from "../components/state-dot.js";
 import { matchCommands, type Command } from "./command.js";
+import { useCommandActions, type CommandActions } from "./use-command-actions.js";
 import { useCommands } from "./use-commands.js";
 import "./command-menu.css";
 
 interface CommandMenuProps {
+  readonly isOpen: boolean;
   readonly onClose: () => void;
   /** Callback that receives the error of a failed command. The command runs after the menu closes. */
   readonly onError: (error: unknown) => void;
+}
+
+/** The command menu. Stays mounted while it is closed, because its actions run after the menu closes. */
+export function CommandMenu({ isOpen, onClose, onError }: CommandMenuProps) {
+  const actions = useCommandActions(onError);
+  return isOpen ? <OpenMenu actions={actions} onClose={onClose} onError={onError} /> : null;
 }
 
 /**
  * Dialog with a search field and the pages, apps, plugins and actions that match the search text. The arrow keys select an entry, and Enter
  * runs it.
  */
-export function CommandMenu({ onClose, onError }: CommandMenuProps) {
-  const commands = useCommands();
+function OpenMenu({ actions, onClose, onError }: Omit<CommandMenuProps, "isOpen"> & { readonly actions: CommandActions }) {
+  const commands = useCommands(actions);
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
   const id = useId();
@@ -83,6 +92,7 @@ export function CommandMenu({ onClose, onError }: CommandMenuProps) {
           >
             <Icon name={command.icon} />
             <span className="command-title">{command.title}</span>
+            {command.state !== undefined && <StateDot state={command.state} />}
             <span className="command-group small">{command.group}</span>
           </li>
         ))}

@@ -1,4 +1,5 @@
 import type { IconName } from "../components/icon.js";
+import type { HealthState } from "../components/state-dot.js";
 
 /** An entry of the command menu. */
 export interface Command {
@@ -6,6 +7,8 @@ export interface Command {
   readonly group: "Pages" | "Apps" | "Plugins" | "Actions";
   readonly icon: IconName;
   readonly title: string;
+  /** State of the app or plugin that the entry opens. Undefined for other entries, and while the states are loading. */
+  readonly state?: HealthState | undefined;
   /**
    * Whether the menu shows the entry only after the user types a search text, because there can be hundreds of such entries. Example: the
    * logs of an app.

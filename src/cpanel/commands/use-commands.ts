@@ -1,71 +1,77 @@
 import { useMemo } from "react";
-import * as changes from "../../shared/contract/worker-changes.js";
-import * as plugins from "../../shared/contract/plugins.js";
-import * as workers from "../../shared/contract/workers.js";
-import { toPathSegments } from "../../shared/package-name.js";
+import { list, type Plugin } from "../../shared/contract/plugins.js";
 import { useApi } from "../live/use-api.js";
 import { useResource } from "../live/use-resource.js";
 import { useServedAt } from "../live/use-served-at.js";
-import { pluralize } from "../components/pluralize.js";
-import { toApps, type App } from "../pages/apps/app.js";
-import { appUrl } from "../pages/apps/app-url.js";
+import type { App } from "../pages/apps/app.js";
+import { appMenu } from "../pages/apps/app-menu.js";
+import { useAppHealth } from "../pages/apps/use-app-health.js";
+import { useApps } from "../pages/apps/use-apps.js";
 import { detailOf, filesOf } from "../pages/plugins/plugin-address.js";
 import { sectionsFor } from "../pages/sections.js";
 import { usePrincipal } from "../session/use-principal.js";
 import { usePanel } from "../use-panel.js";
 import type { Command } from "./command.js";
+import type { CommandActions } from "./use-command-actions.js";
 
-const operations = { workers: { list: workers.list, restart: changes.restart }, plugins: { list: plugins.list, reload: plugins.reload } };
+const operations = { plugins: { list } };
 
 /** Returns all commands that the signed-in key is allowed to run. */
-export function useCommands(): readonly Command[] {
+export function useCommands(actions: CommandActions): readonly Command[] {
   const api = useApi(operations);
   const { permissions } = usePrincipal();
-  const { data: installed } = useResource("workers", () => api.workers.list(), { isWanted: permissions.includes("workers:read") });
-  const { data: known } = useResource("plugins", () => api.plugins.list(), { isWanted: permissions.includes("plugins:read") });
-  const { router, theme, rail, session, toasts } = usePanel();
+  const { apps } = useApps();
+  const { byName: health } = useAppHealth();
+  const { data: plugins } = useResource("plugins", () => api.plugins.list(), { isWanted: permissions.includes("plugins:read") });
+  const { router, theme, rail, session } = usePanel();
   const servedAt = useServedAt();
   return useMemo(() => {
     const go = (to: string) => () => router.go(to);
-    const restart = async ({ name }: App, version: string) => {
-      const { data } = await api.workers.restart({ params: { ...toPathSegments(name), version } });
-      toasts.say(`${name} ${version} is restarted; ${pluralize(data.restarted, "isolate")} ended.`, { subject: name });
-    };
+    const may = { change: permissions.includes("workers:install"), restart: permissions.includes("workers:restart") };
     const ofApp = (app: App): Command[] => {
-      const { name, serving } = app;
+      const { name, serving, isBuiltIn } = app;
       const entry = { group: "Apps", isDetail: true } as const;
-      const commands: Command[] = [
-        { ...entry, id: `app ${name}`, icon: "apps", title: name, isDetail: app.isBuiltIn, run: go(`apps/${name}`) },
+      const { state, rollbackTo } = health.get(name) ?? {};
+      const shownState = serving === undefined ? "disabled" : state;
+      return [
+        { ...entry, id: `app ${name}`, icon: "apps", title: name, state: shownState, isDetail: isBuiltIn, run: go(`apps/${name}`) },
         { ...entry, id: `logs ${name}`, icon: "logs", title: `${name}: logs`, run: go(`apps/${name}/logs`) },
         { ...entry, id: `files ${name}`, icon: "files", title: `${name}: files`, run: go(`apps/${name}/files`) },
+        ...appMenu(app, rollbackTo, { servedAt, actions: actions.apps, may }).flatMap((choice): Command[] => {
+          const { title, icon } = choice;
+          const id = `${title} ${name}`;
+          if ("run" in choice) return [{ ...entry, id, icon, title: `${name}: ${lowerFirst(title)}`, run: choice.run }];
+          if (!("href" in choice)) return [];
+          const open = () => void window.open(choice.href, "_blank", "noopener,noreferrer");
+          return [{ ...entry, id, icon, title: `${name}: open in a new tab`, run: open }];
+        }),
       ];
-      if (!serving) return commands;
-      const open = () => void window.open(appUrl(servedAt, name), "_blank", "noopener,noreferrer");
-      commands.push({ ...entry, id: `open ${name}`, icon: "external", title: `${name}: open in a new tab`, run: open });
-      if (permissions.includes("workers:restart"))
-        commands.push({
-          ...entry,
-          id: `restart ${name}`,
-          icon: "restart",
-          title: `${name}: restart ${serving.version}`,
-          run: () => restart(app, serving.version),
-        });
-      return commands;
     };
-    const ofPlugin = ({ name }: { readonly name: string }): Command[] => [
-      { id: `plugin ${name}`, group: "Plugins", icon: "plugins", title: name, run: go(detailOf(name)) },
-      { id: `plugin files ${name}`, group: "Plugins", icon: "files", title: `${name}: files`, isDetail: true, run: go(filesOf(name)) },
-    ];
-    const reload = async () => {
-      const { data } = await api.plugins.reload();
-      toasts.say(`${pluralize(data.plugins.length, "plugin")} reloaded.`);
+    const mayToggle = permissions.includes("plugins:install");
+    const ofPlugin = (plugin: Plugin): Command[] => {
+      const {
+        name,
+        enabled,
+        health: { state },
+      } = plugin;
+      const entry = { group: "Plugins", isDetail: true } as const;
+      const toggle = {
+        id: `toggle ${name}`,
+        icon: enabled ? "power" : "play",
+        title: `${name}: ${enabled ? "disable" : "enable"}`,
+      } as const;
+      return [
+        { ...entry, id: `plugin ${name}`, icon: "plugins", title: name, state, isDetail: false, run: go(detailOf(name)) },
+        { ...entry, id: `plugin files ${name}`, icon: "files", title: `${name}: files`, run: go(filesOf(name)) },
+        ...(mayToggle ? [{ ...entry, ...toggle, run: () => actions.plugins.toggle(plugin) }] : []),
+      ];
     };
-    const actions: Command[] = [
+    const general: Command[] = [
       ...(permissions.includes("keys:create")
         ? [{ id: "new key", group: "Actions", icon: "add", title: "Create a key", run: go("keys/new") } as const]
         : []),
-      ...(permissions.includes("plugins:install")
-        ? [{ id: "reload plugins", group: "Actions", icon: "restart", title: "Reload the plugins", run: reload } as const]
+      ...(mayToggle
+        ? [{ id: "reload plugins", group: "Actions", icon: "restart", title: "Reload the plugins", run: actions.plugins.reload } as const]
         : []),
       ...(["light", "dark", "system"] as const).map((choice): Command => ({
         id: `theme ${choice}`,
@@ -85,9 +91,13 @@ export function useCommands(): readonly Command[] {
         title,
         run: go(path),
       })),
-      ...toApps(installed ?? []).flatMap(ofApp),
-      ...(known ?? []).flatMap(ofPlugin),
-      ...actions,
+      ...apps.flatMap(ofApp),
+      ...(plugins ?? []).flatMap(ofPlugin),
+      ...general,
     ];
-  }, [api, permissions, installed, known, router, theme, rail, session, toasts, servedAt]);
+  }, [actions, permissions, apps, health, plugins, router, theme, rail, session, servedAt]);
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }

@@ -8,7 +8,8 @@ const CommandMenu = lazy(async () => ({ default: (await import("../commands/comm
 /** Button in the form of a search field. The button and Ctrl+K (⌘K) open the command menu. */
 export function CommandField() {
   const { toasts } = usePanel();
-  const [isOpen, setOpen] = useState(false);
+  // Undefined until the user opens the menu for the first time.
+  const [isOpen, setOpen] = useState<boolean>();
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
@@ -33,9 +34,10 @@ export function CommandField() {
         <span className="command-field-text">Go to app, run action</span>
         <kbd aria-hidden="true">Ctrl K</kbd>
       </button>
-      {isOpen && (
+      {isOpen !== undefined && (
         <Suspense>
           <CommandMenu
+            isOpen={isOpen}
             onClose={() => setOpen(false)}
             onError={(error) => toasts.say(error instanceof Error ? error.message : "The action failed.", { tone: "danger" })}
           />

@@ -17,7 +17,7 @@ afterAll(async () => {
   await Promise.all([daemon.dispose(), browser.close()]);
 });
 
-test("shows a hint if no host name exists, and adds and removes a requested host name", async () => {
+test("shows a hint if no host name exists, and adds and removes host names", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/hosts`);
   await signIn(page, daemon.rootKey);
   await page.getByText("No host names yet").waitFor();
@@ -38,5 +38,14 @@ test("shows a hint if no host name exists, and adds and removes a requested host
   expect((await root.hosts.list()).hosts).toEqual([]);
   await root.hosts.add({ params: { host: "other.example.org" }, body: { worker: "shop" } });
   await page.getByRole("rowheader", { name: "other.example.org" }).waitFor();
+  await page.getByRole("button", { name: "Add host" }).press("Enter");
+  const adding = page.getByRole("dialog", { name: "Add a host" });
+  await page.keyboard.type("typed.example.org");
+  await adding.getByLabel("App").selectOption("shop");
+  await expectAccessible(page);
+  await adding.getByRole("button", { name: "Add host" }).click();
+  await page.getByText("typed.example.org leads to shop.").waitFor();
+  await page.getByRole("rowheader", { name: "typed.example.org" }).waitFor();
+  expect((await root.hosts.list()).hosts.map(({ host }) => host).toSorted()).toEqual(["other.example.org", "typed.example.org"]);
   expect(browser.complaints).toEqual([]);
 });

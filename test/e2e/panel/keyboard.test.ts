@@ -86,9 +86,23 @@ test("rolls an app back, undoes it and opens a page with keys only", async () =>
   await page.getByRole("button", { name: "Undo" }).focus();
   await page.keyboard.press("Enter");
   await expect.poll(async () => (await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Go to app, run action" }).waitFor();
-  await page.keyboard.type("orders: logs");
+  const menu = page.getByRole("combobox", { name: "Go to app, run action" });
+  const choose = async (text: string) => {
+    await page.keyboard.press("Control+k");
+    await menu.waitFor();
+    await page.keyboard.type(text);
+  };
+  await choose("orders");
+  await expect.poll(() => page.getByRole("option", { selected: true }).innerText()).toMatch(/^orders\s+✕\s*failing/);
+  await page.keyboard.press("Escape");
+  await choose("orders: roll back to 0.9.0");
+  await page.keyboard.press("Enter");
+  await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
+  expect(await (await fetch(`${house.daemon.url}/orders/`)).text()).toBe("fine");
+  await choose("lamp: disable");
+  await page.keyboard.press("Enter");
+  await page.getByText("lamp is off.").waitFor();
+  await choose("orders: logs");
   await page.keyboard.press("Enter");
   await expect.poll(() => page.url()).toBe(`${house.daemon.url}/cpanel/apps/orders/logs`);
 });

@@ -39,6 +39,9 @@ test("sets and removes a secret of an app, and shows changes that other clients 
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Set secret" }).click();
   await page.getByRole("rowheader", { name: "STRIPE_KEY" }).waitFor();
+  // At another scroll position, the top bar or the message can cover a part of a button.
+  await page.getByRole("button", { name: "Dismiss" }).click();
+  await page.evaluate("scrollTo(0, 0)");
   await expectAccessible(page);
   await expect.poll(served).toBe("value-of-the-secret");
   expect(await page.content()).not.toContain("value-of-the-secret");

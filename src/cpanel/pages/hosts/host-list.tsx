@@ -66,8 +66,8 @@ export function HostList({ worker: only }: HostListProps) {
     resource,
     empty: (
       <EmptyState title="No host names yet">
-        Add one with <code>runtimectl hosts add shop.example.org {only ?? "shop"}</code>. Host names that manifests request appear here,
-        too.
+        Add one here, or with <code>runtimectl hosts add shop.example.org {only ?? "shop"}</code>. Host names that manifests request appear
+        here, too.
       </EmptyState>
     ),
   } as const;

@@ -3,6 +3,7 @@ import { SelectField } from "../../../components/select-field.js";
 import { useSearch } from "../../../router/use-search.js";
 import type { App } from "../app.js";
 import type { AppTabProps } from "../app-tabs.js";
+import { AddHost } from "../../hosts/add-host.js";
 import { HostList } from "../../hosts/host-list.js";
 import { SecretList } from "../secrets/secret-list.js";
 import { VersionConfig } from "./version-config.js";
@@ -27,7 +28,10 @@ export function Configuration({ app }: AppTabProps) {
         <SecretList app={app.name} />
       </section>
       <section className="config-section" aria-labelledby="config-hosts">
-        <h2 id="config-hosts">Hosts</h2>
+        <div className="config-section-head">
+          <h2 id="config-hosts">Hosts</h2>
+          <AddHost worker={app.name} />
+        </div>
         <HostList worker={app.name} />
       </section>
     </div>
