@@ -65,8 +65,8 @@ describe("the event stream", () => {
     await deployer.workers.restart({ params: version });
     await deployer.workers.removeVersion({ params: version });
     await deployer.plugins.reload();
-    const { data: twin } = await root.keys.rotate({ params: { id: String(key.id) }, body: { overlap: "1h" } });
-    await root.keys.revoke({ params: { id: String(twin.id) } });
+    const { data: replacement } = await root.keys.rotate({ params: { id: String(key.id) }, body: { overlap: "1h" } });
+    await root.keys.revoke({ params: { id: String(replacement.id) } });
     await expect.poll(() => reader.seen.at(-1)?.type).toBe("key.revoked");
 
     expect(reader.shown()).toEqual([
@@ -96,9 +96,9 @@ describe("the event stream", () => {
       subject: { name: "@team/app", version: "1.0.0" },
     });
     expect(ofType("worker.disabled")).toMatchObject({ requestId: "the-request", principal: { id: 0, name: "root", keyPrefix: "root" } });
-    expect(ofType("key.rotated")?.subject).toEqual({ id: key.id, replacedBy: twin.id, name: "deployer", namespaces: ["*"] });
+    expect(ofType("key.rotated")?.subject).toEqual({ id: key.id, replacedBy: replacement.id, name: "deployer", namespaces: ["*"] });
     const told = JSON.stringify(reader.seen);
-    for (const secret of [key.key, twin.key, daemon.rootKey]) expect(told).not.toContain(secret);
+    for (const secret of [key.key, replacement.key, daemon.rootKey]) expect(told).not.toContain(secret);
     const ids = reader.seen.map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
     await reader.stop();

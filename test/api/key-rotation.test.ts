@@ -39,14 +39,14 @@ describe("the replacement key", () => {
       expiresIn: "90d",
     });
 
-    const { key, rotated, ...twin } = await rotate(root, old.id);
+    const { key, rotated, ...replacement } = await rotate(root, old.id);
 
     expect(key).toMatch(/^rtk_[A-Za-z0-9_-]{43}$/);
     expect(key).not.toBe(old.key);
-    expect(twin).toMatchObject({ name: "ci", role: "custom", permissions: old.permissions, namespaces: ["@a", "@b"] });
-    expect(twin.expiresAt).toBe(twin.createdAt + 90 * day);
-    expect(await listed(twin.id)).toEqual(twin);
-    expect(rotated).toEqual({ id: old.id, expiresAt: twin.createdAt + day });
+    expect(replacement).toMatchObject({ name: "ci", role: "custom", permissions: old.permissions, namespaces: ["@a", "@b"] });
+    expect(replacement.expiresAt).toBe(replacement.createdAt + 90 * day);
+    expect(await listed(replacement.id)).toEqual(replacement);
+    expect(rotated).toEqual({ id: old.id, expiresAt: replacement.createdAt + day });
     expect((await listed(old.id))?.expiresAt).toBe(rotated.expiresAt);
     expect(await works(key)).toBe(true);
     expect(await works(old.key)).toBe(true);
@@ -55,10 +55,10 @@ describe("the replacement key", () => {
   test("never expires when the old key never expired before the rotation", async () => {
     const old = await create();
 
-    const twin = await rotate(root, old.id, "7d");
+    const replacement = await rotate(root, old.id, "7d");
 
-    expect(twin).not.toHaveProperty("expiresAt");
-    expect((await listed(old.id))?.expiresAt).toBe(twin.createdAt + 7 * day);
+    expect(replacement).not.toHaveProperty("expiresAt");
+    expect((await listed(old.id))?.expiresAt).toBe(replacement.createdAt + 7 * day);
   });
 });
 

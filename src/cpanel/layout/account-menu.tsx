@@ -1,6 +1,6 @@
 import { Icon } from "../components/icon.js";
 import { Popover } from "../components/popover.js";
-import { AbsoluteTime } from "../components/absolute-time.js";
+import { EndTime } from "../components/absolute-time.js";
 import { usePrincipal } from "../session/use-principal.js";
 import { SignOutButton } from "./sign-out-button.js";
 import { ThemeSwitch } from "./theme-switch.js";
@@ -32,7 +32,7 @@ export function AccountMenu() {
             "The key has no end"
           ) : (
             <>
-              The key ends on <AbsoluteTime at={expiresAt} />
+              The key ends on <EndTime at={expiresAt} />
             </>
           )}
         </p>

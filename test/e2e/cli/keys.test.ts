@@ -119,8 +119,8 @@ describe("runtimectl keys rotate", () => {
     );
     const file = path.join(shell.home, "rotated.key");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const twin = (await readFile(file, "utf8")).trim();
-    expect([await works(old.key), await works(twin)]).toEqual([true, true]);
+    const replacement = (await readFile(file, "utf8")).trim();
+    expect([await works(old.key), await works(replacement)]).toEqual([true, true]);
     const [before, after] = (await keys()).filter(({ name }) => name === "pipeline");
     expect(before?.expiresAt).toBe((after?.createdAt ?? 0) + 7200);
     expect(after).toMatchObject({ permissions: ["workers:read", "workers:install"], namespaces: ["@team"] });
@@ -158,12 +158,12 @@ describe("runtimectl keys rotate", () => {
     });
     expect(await works(own.key)).toBe(true);
 
-    const twin = documentOf(await shell.run(`keys rotate ${other.id} --overlap 0 --yes --json`, { env }));
-    expect([await works(other.key), await works(twin.key)]).toEqual([false, true]);
+    const replacement = documentOf(await shell.run(`keys rotate ${other.id} --overlap 0 --yes --json`, { env }));
+    expect([await works(other.key), await works(replacement.key)]).toEqual([false, true]);
     const rotated = succeeded(await shell.run(`keys rotate ${own.id} --overlap 1h`, { env }));
     expect(rotated.stderr).toContain("you are signed in with the old key");
-    const ownTwin = { key: rotated.stdout.trim() };
-    expect([await works(own.key), await works(ownTwin.key)]).toEqual([true, true]);
+    const ownReplacement = { key: rotated.stdout.trim() };
+    expect([await works(own.key), await works(ownReplacement.key)]).toEqual([true, true]);
   });
 });
 

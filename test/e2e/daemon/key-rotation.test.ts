@@ -7,15 +7,15 @@ test("a rotated key stays valid after a daemon restart until its grace period en
   try {
     const client = connect(own.url, own.rootKey);
     const old = (await client.keys.create({ body: { name: "a key", role: "viewer" } })).data;
-    const twin = (await client.keys.rotate({ params: { id: String(old.id) }, body: { overlap: "15s" } })).data;
+    const replacement = (await client.keys.rotate({ params: { id: String(old.id) }, body: { overlap: "15s" } })).data;
     // Killed, so that only acknowledged changes are stored.
     await own.kill();
 
     const again = await startDaemon({ directory: own.directory });
     try {
       const show = (key: string) => connect(again.url, key).session.show();
-      expect((await show(old.key)).principal).toMatchObject({ id: old.id, expiresAt: twin.rotated.expiresAt });
-      expect((await show(twin.key)).principal).toMatchObject({ id: twin.id });
+      expect((await show(old.key)).principal).toMatchObject({ id: old.id, expiresAt: replacement.rotated.expiresAt });
+      expect((await show(replacement.key)).principal).toMatchObject({ id: replacement.id });
       await expect
         .poll(
           () =>
@@ -26,8 +26,8 @@ test("a rotated key stays valid after a daemon restart until its grace period en
           { timeout: 30_000, interval: 250 },
         )
         .toBe("AUTH_REQUIRED");
-      expect(Date.now() / 1000).toBeGreaterThanOrEqual(twin.rotated.expiresAt);
-      expect((await show(twin.key)).principal).toMatchObject({ id: twin.id });
+      expect(Date.now() / 1000).toBeGreaterThanOrEqual(replacement.rotated.expiresAt);
+      expect((await show(replacement.key)).principal).toMatchObject({ id: replacement.id });
     } finally {
       await again.kill();
     }

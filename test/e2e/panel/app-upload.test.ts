@@ -10,15 +10,15 @@ import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { openPanelFixture, versionFiles as files, type PanelFixture } from "./panel-fixture.js";
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture(files("shop", "1.0.0", "old shop"));
+  fixture = await openPanelFixture(files("shop", "1.0.0", "old shop"));
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 /** Writes an archive to the disk. */
@@ -28,24 +28,24 @@ async function archive(manifest: string, content: Record<string, string | Uint8A
   return file;
 }
 
-const installed = async () => ((await house.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
+const installed = async () => ((await fixture.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
 
 test("shows a dropped archive and the version that it replaces, then installs it", async () => {
-  const page = await house.open("apps");
+  const page = await fixture.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
   const dialog = page.getByRole("dialog", { name: "Upload shop 1.0.0?" });
   await dialog.getByText("Replaces the installed version 1.0.0; 1.0.0 is active").waitFor();
-  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("old shop");
+  expect(await (await fetch(`${fixture.daemon.url}/shop/`)).text()).toContain("old shop");
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Upload" }).click();
   const done = page.getByRole("dialog", { name: "shop 1.0.0 is installed" });
   await done.waitFor();
   await expectAccessible(page);
   expect(
-    await (await fetch(new URL((await done.getByRole("link", { name: "/shop/" }).getAttribute("href")) ?? "", house.daemon.url))).text(),
+    await (await fetch(new URL((await done.getByRole("link", { name: "/shop/" }).getAttribute("href")) ?? "", fixture.daemon.url))).text(),
   ).toContain("new shop");
-  await page.goto(`${house.daemon.url}/cpanel/apps/shop`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/shop`);
   await page.getByRole("navigation", { name: "Pages of shop" }).getByRole("link", { name: "Deployments" }).click();
   await page.getByText(/^just now \(.*\) by root, panel$/).waitFor();
 });
@@ -63,7 +63,7 @@ test("packs a dropped folder by the same rules as runtimectl, without secret fil
     ".env": "SECRET=1",
     ".git/config": "[core]",
   });
-  const page = await house.open("apps");
+  const page = await fixture.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [folder]);
   const dialog = page.getByRole("dialog", { name: "Upload site 2.0.0?" });
@@ -74,13 +74,13 @@ test("packs a dropped folder by the same rules as runtimectl, without secret fil
   await dialog.getByRole("button", { name: "Upload" }).click();
   await page.getByRole("dialog", { name: "site 2.0.0 is installed" }).getByRole("link", { name: "Show site" }).click();
   await page.getByText("Serving 2.0.0").waitFor();
-  const answer = async (below: string) => (await fetch(`${house.daemon.url}/site/${below}`)).text();
+  const answer = async (below: string) => (await fetch(`${fixture.daemon.url}/site/${below}`)).text();
   expect([await answer(""), await answer("assets/logo.txt"), await answer(long)].map((text) => text.slice(0, 9))).toEqual([
     "the site",
     "logo",
     "far below",
   ]);
-  expect((await fetch(`${house.daemon.url}/site/draft.txt`)).status).toBe(404);
+  expect((await fetch(`${fixture.daemon.url}/site/draft.txt`)).status).toBe(404);
 });
 
 test("reads and installs a zip archive that the user selects with the keyboard", async () => {
@@ -92,7 +92,7 @@ test("reads and installs a zip archive that the user selects with the keyboard",
       { name: "index.html", content: "zipped" },
     ]),
   );
-  const page = await house.open("apps");
+  const page = await fixture.open("apps");
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Upload archive" }).press("Enter");
   await (await chooser).setFiles(file);
@@ -102,7 +102,7 @@ test("reads and installs a zip archive that the user selects with the keyboard",
 });
 
 test("rejects an invalid archive before the upload, with the daemon's error code", async () => {
-  const page = await house.open("apps");
+  const page = await fixture.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   const before = await installed();
   let requests = 0;
@@ -129,14 +129,14 @@ test("rejects an invalid archive before the upload, with the daemon's error code
 });
 
 test("prevents an upload outside of the key's namespaces or without the permission", async () => {
-  const page = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
+  const page = await fixture.open("apps", { key: await fixture.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByText("No app is installed").waitFor();
   await expectAccessible(page);
   await dropPaths(page, [await archive('name: shop\nversion: "9.0.0"\n')]);
   await page.getByText("This key may install in @team only, and shop lies outside.").waitFor();
   expect(await page.getByRole("button", { name: "Upload", exact: true }).isDisabled()).toBe(true);
   await expectAccessible(page);
-  const viewer = await house.open("apps", { key: await house.key({ role: "viewer" }) });
+  const viewer = await fixture.open("apps", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByRole("link", { name: "shop" }).waitFor();
   expect(await viewer.getByRole("button", { name: /Upload/ }).count()).toBe(0);
   await dropPaths(viewer, [await archive('name: shop\nversion: "9.0.0"\n')]);
@@ -145,8 +145,8 @@ test("prevents an upload outside of the key's namespaces or without the permissi
 });
 
 test("installs nothing when the user cancels an upload, and offers to repeat it", async () => {
-  const way = await HeldWay.to(house.daemon.url, 1024 * 1024);
-  const page = await house.open("apps", { url: way.url });
+  const way = await HeldWay.to(fixture.daemon.url, 1024 * 1024);
+  const page = await fixture.open("apps", { url: way.url });
   onTestFinished(async () => {
     await page.close();
     way.close();
@@ -168,9 +168,9 @@ test("installs nothing when the user cancels an upload, and offers to repeat it"
 }, 60_000);
 
 test("shows why uploaded code cannot be loaded, and installs nothing", async () => {
-  const page = await house.open("apps", { provoked: [502] });
+  const page = await fixture.open("apps", { provoked: [502] });
   await page.getByRole("link", { name: "shop" }).waitFor();
-  const before = await house.ask("/api/workers");
+  const before = await fixture.ask("/api/workers");
   const code = { "index.js": 'import "./missing.js";\nexport default {};\n' };
   await dropPaths(page, [await archive('name: shop\nversion: "2.0.0"\nentrypoint: index.js\n', code)]);
   const dialog = page.getByRole("dialog", { name: "Upload shop 2.0.0?" });
@@ -182,13 +182,13 @@ test("shows why uploaded code cannot be loaded, and installs nothing", async () 
     .waitFor();
   await alert.getByText("WORKER_START_FAILED").waitFor();
   await expectAccessible(page);
-  expect(await house.ask("/api/workers")).toEqual(before);
-  expect((await fetch(`${house.daemon.url}/shop@2.0.0/`)).status).toBe(404);
-  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop");
+  expect(await fixture.ask("/api/workers")).toEqual(before);
+  expect((await fetch(`${fixture.daemon.url}/shop@2.0.0/`)).status).toBe(404);
+  expect(await (await fetch(`${fixture.daemon.url}/shop/`)).text()).toContain("shop");
 });
 
 test("shows why the daemon rejects an upload, with the request ID and a retry button", async () => {
-  const page = await house.open("apps", { provoked: [400] });
+  const page = await fixture.open("apps", { provoked: [400] });
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: cpanel\nversion: "1.0.0"\n')]);
   await page.getByRole("button", { name: "Upload", exact: true }).click();

@@ -15,10 +15,10 @@ export default { fetch(request) {
 } };
 `;
 const longName = "an-app-with-a-name-that-goes-on-and-on-without-any-place-to-break-at-until-it-ends";
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({
+  fixture = await openPanelFixture({
     ...files(longName, "1.0.0-a.prerelease.whose.name.is.long.as.well.20261122080000", "long"),
     ...files("shop", "1.0.0", "shop one"),
     ...files("shop", "1.1.0", "shop two"),
@@ -33,12 +33,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 test("filters apps by name, namespace and state, and keeps the filters in the URL", async () => {
-  const page = await house.open("apps");
+  const page = await fixture.open("apps");
   await page.getByRole("link", { name: "shop", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "cpanel" }).count()).toBe(0);
   await expectAccessible(page);
@@ -64,8 +64,8 @@ test("filters apps by name, namespace and state, and keeps the filters in the UR
 });
 
 test("shows a failing app in overview, list and app page, with cause and position", async () => {
-  const page = await house.open("overview");
-  for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+  const page = await fixture.open("overview");
+  for (let request = 0; request < 5; request += 1) expect((await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
   const attention = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem").filter({ hasText: "orders" });
   await attention.getByText("100 % of requests failed").waitFor();
   await attention.getByText("Error: no such order (index.js:2)").waitFor();
@@ -100,33 +100,33 @@ test("shows a failing app in overview, list and app page, with cause and positio
 });
 
 test("activates another version, and Undo activates the previous version", async () => {
-  const page = await house.open("apps/shop/deployments");
+  const page = await fixture.open("apps/shop/deployments");
   await page.getByText("Serving 1.1.0").waitFor();
   expect(await page.getByRole("navigation", { name: "Breadcrumb" }).innerText()).toMatch(/^Apps\s+/);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Activate shop 1.0.0" }).click();
   await page.getByText("Serving 1.0.0").waitFor();
   await page.getByText("shop 1.0.0 is active. 1.1.0 is disabled.").waitFor();
-  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop one");
+  expect(await (await fetch(`${fixture.daemon.url}/shop/`)).text()).toContain("shop one");
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Serving 1.1.0").waitFor();
-  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop two");
+  expect(await (await fetch(`${fixture.daemon.url}/shop/`)).text()).toContain("shop two");
   await page.getByRole("button", { name: "Restart shop 1.1.0" }).click();
   await page.getByText("shop 1.1.0 is restarted").waitFor();
 });
 
 test("shows that no version is enabled when the last version is disabled", async () => {
-  const page = await house.open("apps/@team/blog/deployments");
+  const page = await fixture.open("apps/@team/blog/deployments");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
   await page.getByText("Every version is disabled, so no version is served.").waitFor();
   await expectAccessible(page);
-  expect((await fetch(`${house.daemon.url}/@team/blog/`)).status).toBe(404);
+  expect((await fetch(`${fixture.daemon.url}/@team/blog/`)).status).toBe(404);
   await page.getByRole("button", { name: "Enable @team/blog 1.0.0" }).click();
   await page.getByText("Serving 1.0.0").waitFor();
 });
 
 test("deletes an app only after the user types its name", async () => {
-  const page = await house.open("apps/doomed-a/deployments");
+  const page = await fixture.open("apps/doomed-a/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog");
   await dialog.getByText("/doomed-a/ then responds with 404.").waitFor();
@@ -134,23 +134,23 @@ test("deletes an app only after the user types its name", async () => {
   const button = dialog.getByRole("button", { name: "Delete app" });
   expect(await button.isDisabled()).toBe(true);
   await dialog.getByLabel("Type doomed-a to confirm").fill("doomed-a");
-  expect((await fetch(`${house.daemon.url}/doomed-a/`)).status).toBe(200);
+  expect((await fetch(`${fixture.daemon.url}/doomed-a/`)).status).toBe(200);
   await button.click();
   await page.getByRole("heading", { name: "Apps", level: 1 }).waitFor();
   await expect.poll(() => page.getByRole("link", { name: "doomed-a" }).count()).toBe(0);
-  expect((await fetch(`${house.daemon.url}/doomed-a/`)).status).toBe(404);
+  expect((await fetch(`${fixture.daemon.url}/doomed-a/`)).status).toBe(404);
 });
 
 test("shows an error page for an unknown app and for an unknown path", async () => {
-  const page = await house.open("apps/no-such-app");
+  const page = await fixture.open("apps/no-such-app");
   await page.getByText("No app named no-such-app is installed").waitFor();
   await expectAccessible(page);
-  await page.goto(`${house.daemon.url}/cpanel/apps/shop/nonsense`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/shop/nonsense`);
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
 test("shows only the apps and actions that the key's permissions and namespaces allow", async () => {
-  const viewer = await house.open("apps/shop/deployments", { key: await house.key({ role: "viewer" }) });
+  const viewer = await fixture.open("apps/shop/deployments", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   const buttons = await viewer.getByRole("main").getByRole("button").all();
   expect(await Promise.all(buttons.map((button) => button.getAttribute("aria-label")))).toEqual([
@@ -158,16 +158,16 @@ test("shows only the apps and actions that the key's permissions and namespaces 
     "Compare with 1.1.0: 1.0.0",
   ]);
   await expectAccessible(viewer);
-  const team = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
+  const team = await fixture.open("apps", { key: await fixture.key({ role: "editor", namespaces: ["@team"] }) });
   await team.getByText("1 app; this key sees @team only").waitFor();
   expect(await team.getByRole("rowheader").allTextContents()).toEqual(["@team/blog"]);
-  const blind = await house.open("apps", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
+  const blind = await fixture.open("apps", { key: await fixture.key({ role: "custom", permissions: ["keys:read"] }) });
   await blind.getByText("This key may not see apps").waitFor();
   await expectAccessible(blind);
 });
 
 test("shows long app names and versions on several lines in a narrow window", async () => {
-  const page = await house.open(`apps/${longName}/deployments`);
+  const page = await fixture.open(`apps/${longName}/deployments`);
   await page.getByText("Serving 1.0.0-").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: `Delete ${longName} 1.0.0-` }).click();
@@ -176,14 +176,14 @@ test("shows long app names and versions on several lines in a narrow window", as
 });
 
 test("shows a placeholder while the apps load, and an error if the list or log fails", async () => {
-  const page = await house.open("overview", { provoked: [403] });
+  const page = await fixture.open("overview", { provoked: [403] });
   const gate = new EventEmitter();
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route("**/api/workers", async (route) => {
     await once(gate, "open");
     await route.fulfill({ status: 403, json: { error }, headers: { "x-request-id": "request-1" } });
   });
-  await page.goto(`${house.daemon.url}/cpanel/apps`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps`);
   await page.getByText("Loading apps").waitFor({ state: "attached" });
   await expectAccessible(page);
   gate.emit("open");
@@ -191,7 +191,7 @@ test("shows a placeholder while the apps load, and an error if the list or log f
   await expectAccessible(page);
   await page.unrouteAll();
   await page.route(/\/logs\?/, (route) => route.fulfill({ status: 403, json: { error } }));
-  await page.goto(`${house.daemon.url}/cpanel/apps/chatty/logs`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/chatty/logs`);
   await page.getByText("The log cannot be followed").waitFor();
   await expectAccessible(page);
   await page.unrouteAll();

@@ -21,12 +21,12 @@ hosts: [shop.example.org]
 `;
 const code = "export default { fetch: (request, env) => new Response(env.GREETING ?? 'none') };\n";
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({});
+  fixture = await openPanelFixture({});
   const archive = await packFiles({ "manifest.yaml": manifest, "index.js": code });
-  const { workers } = connect(house.daemon.url, house.daemon.rootKey);
+  const { workers } = connect(fixture.daemon.url, fixture.daemon.rootKey);
   await workers.upload({ file: uploadOf("shop.tgz", archive), query: {} });
   const older = await packFiles({ "manifest.yaml": "name: two\nversion: 1.0.0\n", "index.js": code });
   await workers.upload({ file: uploadOf("two.tgz", older), query: {} });
@@ -35,17 +35,17 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
-const file = () => path.join(house.daemon.directory, "workers/shop/1.0.0/manifest.yaml");
+const file = () => path.join(fixture.daemon.directory, "workers/shop/1.0.0/manifest.yaml");
 const text = () => readFile(file(), "utf8");
 const rowOf = (page: Page, field: string) =>
   page.getByRole("row").filter({ has: page.getByRole("button", { name: `Edit ${field}`, exact: true }) });
 
 test("shows each field with its value, its source and the daemon's limit", async () => {
-  const page = await house.open("apps/shop/configuration");
+  const page = await fixture.open("apps/shop/configuration");
   const memory = rowOf(page, "memory");
   await memory.getByText("RUNTIME_WORKER_MEMORY_MAX").waitFor();
   expect(await memory.getByRole("cell").nth(1).innerText()).toBe("limit");
@@ -58,7 +58,7 @@ test("shows each field with its value, its source and the daemon's limit", async
 });
 
 test("shows the choice of the version and Edit as YAML on one line", async () => {
-  const page = await house.open("apps/two/configuration");
+  const page = await fixture.open("apps/two/configuration");
   await rowOf(page, "timeout").getByText("9s").waitFor();
   const topOf = async (name: string) => (await page.getByText(name, { exact: true }).boundingBox())?.y ?? 0;
   expect(Math.abs((await topOf("Version")) - (await topOf("Edit as YAML")))).toBeLessThan(16);
@@ -70,7 +70,7 @@ test("shows the choice of the version and Edit as YAML on one line", async () =>
 });
 
 test("saves a field after its invalid value is corrected in the form", async () => {
-  const page = await house.open("apps/shop/configuration", { provoked: [400] });
+  const page = await fixture.open("apps/shop/configuration", { provoked: [400] });
   await page.getByRole("button", { name: "Edit timeout", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Edit timeout" });
   await dialog.getByLabel("timeout").fill("soon");
@@ -91,7 +91,7 @@ test("saves a field after its invalid value is corrected in the form", async () 
 });
 
 test("does not overwrite a change of another client", async () => {
-  const page = await house.open("apps/shop/configuration", { provoked: [412] });
+  const page = await fixture.open("apps/shop/configuration", { provoked: [412] });
   await page.getByRole("button", { name: "Edit maxRequests" }).click();
   await writeFile(file(), `${manifest}accessLog: false\n`);
   await page.getByRole("dialog").getByLabel("maxRequests").fill("9");
@@ -102,7 +102,7 @@ test("does not overwrite a change of another client", async () => {
 });
 
 test("hides variables until the user shows them, and adds and removes variables", async () => {
-  const page = await house.open("apps/shop/configuration");
+  const page = await fixture.open("apps/shop/configuration");
   await page.getByRole("button", { name: "Show the value of GREETING" }).waitFor();
   expect(await page.content()).not.toContain("hello from");
   await page.getByRole("button", { name: "Show the value of GREETING" }).click();
@@ -121,7 +121,7 @@ test("hides variables until the user shows them, and adds and removes variables"
 });
 
 test("saves the manifest as YAML, and shows the line of an error", async () => {
-  const page = await house.open("apps/shop/configuration", { provoked: [400] });
+  const page = await fixture.open("apps/shop/configuration", { provoked: [400] });
   await page.getByRole("button", { name: "Edit as YAML" }).click();
   const editor = page.getByRole("textbox", { name: "Text of the manifest" });
   await editor.waitFor();
@@ -140,15 +140,15 @@ test("saves the manifest as YAML, and shows the line of an error", async () => {
   await editor.fill(manifest.replace("hello from the shop", "good day"));
   await page.getByRole("button", { name: "Save manifest" }).click();
   await page.getByText("manifest.yaml of shop 1.0.0 is saved.").waitFor();
-  await expect.poll(async () => (await fetch(`${house.daemon.url}/shop/`)).text()).toBe("good day");
+  await expect.poll(async () => (await fetch(`${fixture.daemon.url}/shop/`)).text()).toBe("good day");
 });
 
 test("shows no edit buttons to a key without workers:install", async () => {
-  const page = await house.open("apps/shop/configuration", { key: await house.key({ role: "viewer" }) });
+  const page = await fixture.open("apps/shop/configuration", { key: await fixture.key({ role: "viewer" }) });
   await page.getByText("Read-only: to change the configuration").waitFor();
   await page.getByText("hidden: needs workers:install").waitFor();
   expect(await page.getByRole("button", { name: /^(Edit|Add|Remove|Save|Show)/ }).count()).toBe(0);
   await expectAccessible(page);
-  await page.goto(`${house.daemon.url}/cpanel/apps/cpanel/configuration`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/cpanel/configuration`);
   await page.getByText("Read-only: this version is part of the daemon").waitFor();
 });

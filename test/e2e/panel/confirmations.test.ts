@@ -5,21 +5,21 @@ import { openPanelFixture, versionFiles as files, type PanelFixture } from "./pa
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({ ...files("shop", "1.0.0", "shop"), ...files("blog", "1.0.0", "blog") });
+  fixture = await openPanelFixture({ ...files("shop", "1.0.0", "shop"), ...files("blog", "1.0.0", "blog") });
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
-const isStored = (name: string) => existsSync(path.join(house.daemon.directory, "workers", name));
+const isStored = (name: string) => existsSync(path.join(fixture.daemon.directory, "workers", name));
 
 test("confirms a deletion with Enter only when the typed name matches", async () => {
-  const page = await house.open("apps/shop/deployments");
+  const page = await fixture.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete shop?" });
   await dialog.getByLabel("Type shop to confirm").waitFor();
@@ -36,7 +36,7 @@ test("confirms a deletion with Enter only when the typed name matches", async ()
 });
 
 test("closes a confirmation at Escape, changes nothing and restores the focus", async () => {
-  const page = await house.open("apps/blog/deployments");
+  const page = await fixture.open("apps/blog/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete blog?" });
   await dialog.getByLabel("Type blog to confirm").fill("blog");

@@ -7,7 +7,7 @@ import { openPanelFixture, type PanelFixture } from "./panel-fixture.js";
 // axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 let root: ReturnType<typeof connect>;
 
 async function install(version: string, files: Record<string, string>, more = ""): Promise<void> {
@@ -16,22 +16,22 @@ async function install(version: string, files: Record<string, string>, more = ""
 }
 
 beforeAll(async () => {
-  house = await openPanelFixture({});
-  root = connect(house.daemon.url, house.daemon.rootKey);
+  fixture = await openPanelFixture({});
+  root = connect(fixture.daemon.url, fixture.daemon.rootKey);
   const deploy = `deploy: { digest: ${"a".repeat(64)}, at: 1, commit: 0123456789abcdef, message: Fix the cart, by: Anna }\n`;
   await install("1.0.0", { "index.html": "<p>one</p>\n<p>same</p>\n", "logo.svg": "<svg/>", "old/a.txt": "old\n" }, deploy);
   await install("1.1.0", { "index.html": "<p>two</p>\n<p>same</p>\n", "logo.svg": "<svg/>", "new.txt": "new\n" });
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
-const served = async () => (await fetch(`${house.daemon.url}/shop/`)).text();
+const served = async () => (await fetch(`${fixture.daemon.url}/shop/`)).text();
 
 test("shows installer, time, commit and message of each version, the latest first", async () => {
-  const page = await house.open("apps/shop/deployments");
+  const page = await fixture.open("apps/shop/deployments");
   const entries = page.getByRole("list", { name: "Versions of shop" }).getByRole("listitem");
   await entries.first().waitFor();
   expect(await entries.locator(".timeline-version").allInnerTexts()).toEqual([
@@ -46,7 +46,7 @@ test("shows installer, time, commit and message of each version, the latest firs
 });
 
 test("compares a version's files and texts with the active version on demand", async () => {
-  const page = await house.open("apps/shop/deployments");
+  const page = await fixture.open("apps/shop/deployments");
   const downloads: string[] = [];
   page.on("request", (request) => request.url().includes("/files/download") && downloads.push(request.url()));
   const compare = page.getByRole("button", { name: "Compare with 1.1.0: 1.0.0" });
@@ -78,7 +78,7 @@ test("compares a version's files and texts with the active version on demand", a
 });
 
 test("reverts the activation of a version when the user clicks Undo", async () => {
-  const page = await house.open("apps/shop/deployments");
+  const page = await fixture.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Activate shop 1.0.0" }).click();
   await page.getByText("shop 1.0.0 is active. 1.1.0 is disabled.").waitFor();
   expect(await served()).toContain("one");
@@ -88,16 +88,16 @@ test("reverts the activation of a version when the user clicks Undo", async () =
 });
 
 test("deletes a version after the user types its name", async () => {
-  const page = await house.open("apps/shop/deployments");
+  const page = await fixture.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Delete shop 1.0.0" }).click();
   await page.getByRole("alertdialog").getByRole("textbox").fill("shop@1.0.0");
   await page.getByRole("button", { name: "Delete version" }).click();
   await page.getByRole("listitem", { name: "1.0.0" }).waitFor({ state: "detached" });
-  expect((await fetch(`${house.daemon.url}/shop@1.0.0/`)).status).toBe(404);
+  expect((await fetch(`${fixture.daemon.url}/shop@1.0.0/`)).status).toBe(404);
 });
 
 test("names the permission that a read-only key lacks", async () => {
-  const page = await house.open("apps/shop/deployments", { key: await house.key({ role: "viewer" }) });
+  const page = await fixture.open("apps/shop/deployments", { key: await fixture.key({ role: "viewer" }) });
   await page.getByText("workers:install").waitFor();
   expect(await page.getByRole("button", { name: /^(Activate|Disable|Restart|Delete)/ }).count()).toBe(0);
   await expectAccessible(page);

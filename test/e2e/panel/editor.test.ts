@@ -9,10 +9,10 @@ import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixtu
 vi.setConfig({ testTimeout: 90_000 });
 
 const manifest = 'name: coder\nversion: "1.0.0"\n# A comment\nttl: 60\n';
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({
+  fixture = await openPanelFixture({
     ...versionFiles("shop", "1.0.0", "<!doctype html>\n<title>shop</title>\n<p>the shop</p>\n"),
     "coder/1.0.0/manifest.yaml": manifest,
     "coder/1.0.0/index.js": 'export default { fetch: () => new Response("coded") };\n',
@@ -20,14 +20,14 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 const openFile = (name: string, file: string, provoked: readonly number[] = []) =>
-  house.open(`apps/${name}/files?path=workers/${name}/1.0.0&file=${file}`, { provoked });
+  fixture.open(`apps/${name}/files?path=workers/${name}/1.0.0&file=${file}`, { provoked });
 const textOf = (page: Page, file: string) => page.getByRole("textbox", { name: `Text of ${file}` });
-const stored = (name: string, file: string) => readFile(path.join(house.daemon.directory, "workers", name, "1.0.0", file), "utf8");
+const stored = (name: string, file: string) => readFile(path.join(fixture.daemon.directory, "workers", name, "1.0.0", file), "utf8");
 
 /** Color of the first highlighted text in the editor. */
 const colorOfExport = `getComputedStyle(document.querySelector(".code-editor").shadowRoot.querySelector(".cm-line span")).color`;
@@ -83,7 +83,7 @@ test("shows the failure after a saved manifest names a missing file, and reverts
   await alert.getByRole("button", { name: "Undo the save" }).click();
   await page.getByText("manifest.yaml is saved; coder 1.0.0 answers 200.").waitFor();
   expect(await stored("coder", "manifest.yaml")).toBe(manifest);
-  expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("coded");
+  expect(await (await fetch(`${fixture.daemon.url}/coder/`)).text()).toBe("coded");
 });
 
 test("offers Undo after a saved manifest changes the version or the name", async () => {

@@ -11,11 +11,11 @@ import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixtu
 // axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 let page: Page;
 
 beforeAll(async () => {
-  house = await openPanelFixture({
+  fixture = await openPanelFixture({
     ...versionFiles("shop", "1.0.0", "the shop"),
     "coder/1.0.0/manifest.yaml": 'name: coder\nversion: "1.0.0"\n',
     "coder/1.0.0/index.js": 'export default { fetch: () => new Response("coded") };\n',
@@ -25,18 +25,18 @@ beforeAll(async () => {
     "shop/1.0.0/old/gone.txt": "soon gone",
   });
   // Provoked: an invalid path, a missing file, an existing name, and a file that another client has changed.
-  page = await house.open("apps/shop", { provoked: [400, 404, 409, 412] });
+  page = await fixture.open("apps/shop", { provoked: [400, 404, 409, 412] });
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
-const version = () => path.join(house.daemon.directory, "workers/shop/1.0.0");
-const served = async (below: string) => (await fetch(`${house.daemon.url}/shop/${below}`)).text();
+const version = () => path.join(fixture.daemon.directory, "workers/shop/1.0.0");
+const served = async (below: string) => (await fetch(`${fixture.daemon.url}/shop/${below}`)).text();
 const openAt = (folder: string, file?: string) =>
-  page.goto(`${house.daemon.url}/cpanel/apps/shop/files?path=workers/shop/${folder}${file === undefined ? "" : `&file=${file}`}`);
+  page.goto(`${fixture.daemon.url}/cpanel/apps/shop/files?path=workers/shop/${folder}${file === undefined ? "" : `&file=${file}`}`);
 const names = () => page.getByRole("rowheader").allTextContents();
 /** The link of an entry, or of a parent folder. */
 const entry = (name: string) => page.getByRole("link", { name, exact: true });
@@ -193,7 +193,7 @@ test("creates, renames and moves files; deletes a folder after the name is typed
   expect(await served("old/gone.txt")).toBe("soon gone");
   await dialog.getByRole("button", { name: "Delete folder" }).click();
   await expect.poll(() => entry("old/").count()).toBe(0);
-  expect((await fetch(`${house.daemon.url}/shop/old/gone.txt`)).status).toBe(404);
+  expect((await fetch(`${fixture.daemon.url}/shop/old/gone.txt`)).status).toBe(404);
 });
 
 test("shows that a folder is empty, and that a file is not readable", async () => {
@@ -207,7 +207,7 @@ test("shows that a folder is empty, and that a file is not readable", async () =
 });
 
 test("shows files without edit actions to a viewer key, and none of built-in apps", async () => {
-  const viewer = await house.open("apps/shop/files?path=workers/shop/1.0.0", { key: await house.key({ role: "viewer" }) });
+  const viewer = await fixture.open("apps/shop/files?path=workers/shop/1.0.0", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(
     await viewer
@@ -220,13 +220,13 @@ test("shows files without edit actions to a viewer key, and none of built-in app
   await text.waitFor();
   expect(await text.getAttribute("aria-readonly")).toBe("true");
   await expectAccessible(viewer);
-  await page.goto(`${house.daemon.url}/cpanel/apps/cpanel/files`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/cpanel/files`);
   await page.getByText("This package is part of the daemon. Its files are not shown.").waitFor();
   await expectAccessible(page);
 });
 
 test("shows the error when a saved file breaks an app, and reverts it with Undo", async () => {
-  const editor = await house.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
+  const editor = await fixture.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
   const text = editor.getByRole("textbox", { name: "Text of index.js" });
   await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
   await editor.getByRole("button", { name: "Save", exact: true }).click();
@@ -239,7 +239,7 @@ test("shows the error when a saved file breaks an app, and reverts it with Undo"
   await alert.getByRole("button", { name: "Undo the save" }).click();
   await editor.getByText("index.js is saved; coder 1.0.0 answers 200.").waitFor();
   expect(await alert.count()).toBe(0);
-  expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("coded");
+  expect(await (await fetch(`${fixture.daemon.url}/coder/`)).text()).toBe("coded");
 
   await text.fill("const greeting = 1;\nconst = 2;\n");
   await editor.getByRole("button", { name: "Save", exact: true }).click();
@@ -258,7 +258,7 @@ test("shows the error when a saved file breaks an app, and reverts it with Undo"
 test("shows that a deleted file breaks an app, and that an upload repairs the app", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
-  const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });
+  const folder = await fixture.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });
   await folder.getByRole("button", { name: "Delete index.js" }).click();
   const dialog = folder.getByRole("alertdialog", { name: "Delete index.js?" });
   await dialog.getByLabel("Type index.js to confirm").fill("index.js");
@@ -272,14 +272,14 @@ test("shows that a deleted file breaks an app, and that an upload repairs the ap
 
   await folder.getByText("1 file is uploaded; coder 1.0.0 answers 200.").waitFor();
   expect(await alert.count()).toBe(0);
-  expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("mended");
+  expect(await (await fetch(`${fixture.daemon.url}/coder/`)).text()).toBe("mended");
 });
 
 test("reloads a plugin after its file is edited, and shows whether the plugin loaded", async () => {
-  const plugin = path.join(house.daemon.directory, "plugins/greeter");
+  const plugin = path.join(fixture.daemon.directory, "plugins/greeter");
   await writeTree(plugin, { "manifest.yaml": "name: greeter\nversion: 1.0.0\n", "plugin.js": "export default {};" });
-  const headers = { "x-api-key": house.daemon.rootKey };
-  expect((await fetch(`${house.daemon.url}/api/plugins/reload`, { method: "POST", headers })).status).toBe(200);
+  const headers = { "x-api-key": fixture.daemon.rootKey };
+  expect((await fetch(`${fixture.daemon.url}/api/plugins/reload`, { method: "POST", headers })).status).toBe(200);
   await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Plugins" }).click();
   await page.getByRole("link", { name: "greeter", exact: true }).click();
   await page.getByRole("link", { name: "Files", exact: true }).click();

@@ -8,29 +8,29 @@ import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixtu
 // axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 function manifest(version: string): string {
   return `name: orders\nversion: "${version}"\n`;
 }
 
 beforeAll(async () => {
-  house = await openPanelFixture({
+  fixture = await openPanelFixture({
     ...versionFiles("@team/blog", "1.0.0", "the blog"),
     "orders/0.9.0/manifest.yaml": manifest("0.9.0"),
     "orders/0.9.0/index.js": "export default { fetch: () => new Response('fine') };",
     "orders/1.0.0/manifest.yaml": manifest("1.0.0"),
     "orders/1.0.0/index.js": "export default { fetch() {\n  throw new Error('no such order');\n} };",
   });
-  const client = connect(house.daemon.url, house.daemon.rootKey);
+  const client = connect(fixture.daemon.url, fixture.daemon.rootKey);
   const broken = { "manifest.yaml": "name: broken\nversion: 1.0.0\ndependencies: [nowhere]\n", "plugin.js": "export default {};" };
   await client.plugins.upload({ file: uploadOf("broken.tgz", await packFiles(broken)) });
   await client.keys.create({ body: { name: "ci", role: "viewer", expiresIn: "7d" } });
-  for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+  for (let request = 0; request < 5; request += 1) expect((await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
 });
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 const incidentsIn = (page: Page) => page.getByRole("region", { name: "Needs attention" });
@@ -50,24 +50,24 @@ test("shows health changes with the new state, and sign-ins only on Activity", a
 });
 
 test("rolls an app back with one click on the overview, and Undo reverts the rollback", async () => {
-  const page = await house.open("overview");
+  const page = await fixture.open("overview");
   const attention = incidentsIn(page);
   await attention.getByText("Error: no such order (index.js:2)").waitFor();
-  await page.goto(`${house.daemon.url}/cpanel/apps/orders`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/orders`);
   await page.locator(".button-primary", { hasText: "Roll back to 0.9.0" }).waitFor();
   expect(await page.locator("main .button-primary").count()).toBe(1);
   await expectAccessible(page);
   await page.goBack();
   await attention.getByRole("button", { name: "Roll back to 0.9.0: orders" }).click();
   await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
-  expect(await (await fetch(`${house.daemon.url}/orders/`)).text()).toBe("fine");
+  expect(await (await fetch(`${fixture.daemon.url}/orders/`)).text()).toBe("fine");
   await expect.poll(() => attention.getByText("no such order").count()).toBe(0);
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect.poll(async () => (await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+  await expect.poll(async () => (await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
 });
 
 test("disables a failed plugin and rotates an expiring key from the overview", async () => {
-  const page = await house.open("overview");
+  const page = await fixture.open("overview");
   const attention = incidentsIn(page);
   await attention.getByRole("button", { name: "Disable broken" }).click();
   await page.getByText("broken is off.").waitFor();
@@ -79,11 +79,11 @@ test("disables a failed plugin and rotates an expiring key from the overview", a
   await dialog.getByRole("button", { name: "Rotate key" }).click();
   const secret = page.getByRole("alertdialog", { name: "The key ci" });
   const key = await secret.getByLabel("Secret").inputValue();
-  expect((await fetch(`${house.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
+  expect((await fetch(`${fixture.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 });
 
 test("opens the menu of an app with the keyboard, and closes the menu at Escape", async () => {
-  const page = await house.open("apps");
+  const page = await fixture.open("apps");
   const button = page.getByRole("button", { name: "Actions of orders" });
   await button.focus();
   await page.keyboard.press("Enter");
@@ -101,19 +101,19 @@ test("opens the menu of an app with the keyboard, and closes the menu at Escape"
 });
 
 test("lists the isolates of an app, and stops an isolate", async () => {
-  await fetch(`${house.daemon.url}/orders/`);
-  const page = await house.open("apps/orders");
+  await fetch(`${fixture.daemon.url}/orders/`);
+  const page = await fixture.open("apps/orders");
   const table = page.getByRole("table", { name: "Isolates of orders" });
   const pid = await table.getByRole("rowheader").first().innerText();
   await page.getByRole("button", { name: `Stop isolate ${pid}` }).click();
   await page.getByText(`Isolate ${pid} is stopped.`).waitFor();
   await expect.poll(() => table.getByRole("rowheader", { name: pid }).count()).toBe(0);
-  expect((await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+  expect((await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
 });
 
 test("shows only its own apps to a key of one namespace, and no history of the daemon", async () => {
-  const key = await house.key({ role: "editor", namespaces: ["@team"] });
-  const page = await house.open("overview", { key });
+  const key = await fixture.key({ role: "editor", namespaces: ["@team"] });
+  const page = await fixture.open("overview", { key });
   await page.getByText("The only app has no problem").waitFor();
   await page.getByText("The history of the daemon includes all namespaces.").waitFor();
   expect(await incidentsIn(page).count()).toBe(0);

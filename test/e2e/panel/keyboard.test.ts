@@ -6,28 +6,28 @@ import { openPanelFixture, type PanelFixture } from "./panel-fixture.js";
 
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 let page: Page;
 
 const manifest = (version: string) => `name: orders\nversion: ${version}\ncron:\n  - schedule: "0 0 1 1 *"\n    endpoint: /tick\n`;
 
 beforeAll(async () => {
-  house = await openPanelFixture({
+  fixture = await openPanelFixture({
     "orders/0.9.0/manifest.yaml": manifest("0.9.0"),
     "orders/0.9.0/index.js": "export default { fetch: () => new Response('fine') };",
     "orders/1.0.0/manifest.yaml": manifest("1.0.0"),
     "orders/1.0.0/index.js": "export default { fetch() {\n  throw new Error('no such order');\n} };",
   });
-  const client = connect(house.daemon.url, house.daemon.rootKey);
+  const client = connect(fixture.daemon.url, fixture.daemon.rootKey);
   const plugin = { "manifest.yaml": "name: lamp\nversion: 1.0.0\n", "plugin.js": "export default {};" };
   await client.plugins.upload({ file: uploadOf("lamp.tgz", await packFiles(plugin)) });
   await client.keys.create({ body: { name: "ci", role: "viewer", expiresIn: "7d" } });
-  for (let request = 0; request < 5; request += 1) await fetch(`${house.daemon.url}/orders/`);
-  page = await house.open("overview");
+  for (let request = 0; request < 5; request += 1) await fetch(`${fixture.daemon.url}/orders/`);
+  page = await fixture.open("overview");
 });
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 /** A stop of the Tab key, as the page reports it. */
@@ -61,7 +61,7 @@ const pages = [
 ];
 
 test.each(pages)("reaches each control of %s with Tab, and shows the focus", async (path) => {
-  await page.goto(`${house.daemon.url}/cpanel/${path}`);
+  await page.goto(`${fixture.daemon.url}/cpanel/${path}`);
   await page.locator("h1").first().waitFor();
   await expect.poll(() => page.evaluate("document.querySelectorAll('.loading-rows, [aria-busy=true]').length")).toBe(0);
   await page.waitForLoadState("networkidle", { timeout: 2000 }).catch(() => undefined);
@@ -79,13 +79,13 @@ test.each(pages)("reaches each control of %s with Tab, and shows the focus", asy
 });
 
 test("rolls an app back, undoes it and opens a page with keys only", async () => {
-  await page.goto(`${house.daemon.url}/cpanel/overview`);
+  await page.goto(`${fixture.daemon.url}/cpanel/overview`);
   await page.getByRole("button", { name: "Roll back to 0.9.0: orders" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
   await page.getByRole("button", { name: "Undo" }).focus();
   await page.keyboard.press("Enter");
-  await expect.poll(async () => (await fetch(`${house.daemon.url}/orders/`)).status).toBe(502);
+  await expect.poll(async () => (await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
   const menu = page.getByRole("combobox", { name: "Go to app, run action" });
   const choose = async (text: string) => {
     await page.keyboard.press("Control+k");
@@ -98,13 +98,13 @@ test("rolls an app back, undoes it and opens a page with keys only", async () =>
   await choose("orders: roll back to 0.9.0");
   await page.keyboard.press("Enter");
   await page.getByText("orders 0.9.0 is active. 1.0.0 is disabled.").waitFor();
-  expect(await (await fetch(`${house.daemon.url}/orders/`)).text()).toBe("fine");
+  expect(await (await fetch(`${fixture.daemon.url}/orders/`)).text()).toBe("fine");
   await choose("lamp: disable");
   await page.keyboard.press("Enter");
   await page.getByText("lamp is off.").waitFor();
   await choose("orders: logs");
   await page.keyboard.press("Enter");
-  await expect.poll(() => page.url()).toBe(`${house.daemon.url}/cpanel/apps/orders/logs`);
+  await expect.poll(() => page.url()).toBe(`${fixture.daemon.url}/cpanel/apps/orders/logs`);
 });
 
 /** Runs in the page: marks the focused element, and returns it with the fault of its focus. Undefined at the end of the page. */

@@ -44,6 +44,10 @@ test("shows a new key until the user confirms that the key is stored", async () 
   await expectAccessible(page);
   await page.getByRole("checkbox", { name: "workers:install" }).check({ force: true });
   await page.getByLabel("Namespaces").fill("@team, @shop");
+  await page.getByRole("radio", { name: "Another time" }).check({ force: true });
+  await page.getByLabel("Lifetime").fill("3h");
+  await page.getByText(/^On .*, \d\d:\d\d \(in 3 h\)\.$/).waitFor();
+  await page.getByText(/robot may have .* until .*, \d\d:\d\d \(in 3 h\)\./).waitFor();
   await page.getByRole("radio", { name: /30 days/ }).check({ force: true });
   const end = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" }).format(Date.now() + 30 * 86_400_000);
   await page.getByText(`robot may have workers:install in @team, @shop until ${end}.`).waitFor();

@@ -15,21 +15,21 @@ const withoutTurns = `{
   window.setTimeout = (act, afterMs, ...given) => (afterMs >= 5000 ? 0 : set(act, afterMs, ...given));
 }`;
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 let client: Client;
 
 beforeAll(async () => {
-  house = await openPanelFixture({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "1.0.0", "the blog") });
-  client = connect(house.daemon.url, house.daemon.rootKey);
+  fixture = await openPanelFixture({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "1.0.0", "the blog") });
+  client = connect(fixture.daemon.url, fixture.daemon.rootKey);
 });
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 /** Opens a page that receives updates only by events. */
 async function openTold(at: string, how: Parameters<PanelFixture["open"]>[1] = {}): Promise<Page> {
-  const page = await house.open(at, how);
+  const page = await fixture.open(at, how);
   onTestFinished(() => page.context().close());
   await page.addInitScript(withoutTurns);
   const address = page.url();
@@ -89,7 +89,7 @@ test("shows plugins, keys and files immediately after another client changes the
 });
 
 test("sends no requests when an app outside of the key's namespaces changes", async () => {
-  const page = await openTold("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
+  const page = await openTold("apps", { key: await fixture.key({ role: "editor", namespaces: ["@team"] }) });
   const everything = await openTold("apps");
   // The initial requests are complete once a first change is visible.
   await toggle("@team", "blog", "disable");
@@ -125,7 +125,7 @@ test("ends the session when its key is revoked, and the event stream at sign-out
     .toBe(true);
   // Sends a request with the revoked key, because the page itself can send none.
   await page.evaluate(`fetch("/api/workers")`);
-  await dialog.getByLabel("API key").fill(house.daemon.rootKey);
+  await dialog.getByLabel("API key").fill(fixture.daemon.rootKey);
   const isFollowing = page.waitForResponse("**/api/events");
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await isFollowing;
@@ -153,7 +153,7 @@ test("closes the event stream while the tab is hidden, and opens it again afterw
 });
 
 test("requests the lists at intervals while no event stream is available", async () => {
-  const page = await house.browser.page(`${house.daemon.url}/cpanel/keys`, { provoked: [503] });
+  const page = await fixture.browser.page(`${fixture.daemon.url}/cpanel/keys`, { provoked: [503] });
   onTestFinished(() => page.context().close());
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open. Close a stream, or retry after 10 seconds." };
   let refusals = 0;
@@ -161,7 +161,7 @@ test("requests the lists at intervals while no event stream is available", async
     refusals += 1;
     await route.fulfill({ status: 503, json: { error } });
   });
-  await page.getByLabel("API key").fill(house.daemon.rootKey);
+  await page.getByLabel("API key").fill(fixture.daemon.rootKey);
   await page.keyboard.press("Enter");
   await rowOf(page, "meanwhile").waitFor();
   await expect.poll(() => refusals).toBeGreaterThan(0);

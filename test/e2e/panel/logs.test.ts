@@ -23,10 +23,10 @@ export default { fetch(request) {
   return new Response("done");
 } };
 `;
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({
+  fixture = await openPanelFixture({
     ...files("shop", "1.0.0", "shop one"),
     "chatty/1.0.0/manifest.yaml": 'name: chatty\nversion: "1.0.0"\naccessLog: false\n',
     "chatty/1.0.0/index.js": chatty,
@@ -38,22 +38,22 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 const logOf = (page: Page, name: string) => page.getByRole("region", { name: `Log of ${name}` });
 
 test("shows new log entries as they arrive, and filters entries by level and text", async () => {
-  await fetch(`${house.daemon.url}/chatty/before`);
-  const page = await house.open("apps/chatty/logs");
+  await fetch(`${fixture.daemon.url}/chatty/before`);
+  const page = await fixture.open("apps/chatty/logs");
   const log = logOf(page, "chatty");
   await log.getByText("/before").waitFor();
   await page.getByText("Live").waitFor();
   await expectAccessible(page);
-  await fetch(`${house.daemon.url}/chatty/while-open`);
+  await fetch(`${fixture.daemon.url}/chatty/while-open`);
   await log.getByText("/while-open").waitFor();
-  await fetch(`${house.daemon.url}/chatty/warn`);
+  await fetch(`${fixture.daemon.url}/chatty/warn`);
   await page.getByLabel("Level").selectOption("warn");
   await log.getByText("a warning at").waitFor();
   await expect.poll(() => log.getByText("/while-open").count()).toBe(0);
@@ -66,9 +66,9 @@ test("shows new log entries as they arrive, and filters entries by level and tex
 });
 
 test("shows requests in the log, and only failed requests with the 5xx filter", async () => {
-  await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
-  await fetch(`${house.daemon.url}/shop/logged`);
-  const page = await house.open("apps/always500/logs");
+  await fetch(`${fixture.daemon.url}/always500/pay?card=hidden`);
+  await fetch(`${fixture.daemon.url}/shop/logged`);
+  const page = await fixture.open("apps/always500/logs");
   const log = logOf(page, "always500");
   await log.getByText(/GET \/always500\/pay 500 [\d.]+ ms/).waitFor();
   await page.getByLabel("Source").selectOption("app");
@@ -77,14 +77,14 @@ test("shows requests in the log, and only failed requests with the 5xx filter", 
   await page.getByLabel("Status").selectOption("5xx");
   await log.getByText("GET /always500/pay").waitFor();
   await expectAccessible(page);
-  await page.goto(`${house.daemon.url}/cpanel/apps/shop/logs?source=request`);
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/shop/logs?source=request`);
   await page.getByText(/GET \/shop\/logged [234]/).waitFor();
 });
 
 test("keeps the end of a log with stack traces visible until the user scrolls up", async () => {
-  const fail = (first: number, count: number) => fetch(`${house.daemon.url}/failing/${first}/${count}`);
+  const fail = (first: number, count: number) => fetch(`${fixture.daemon.url}/failing/${first}/${count}`);
   await fail(0, 120);
-  const page = await house.open("apps/failing/logs");
+  const page = await fixture.open("apps/failing/logs");
   const log = logOf(page, "failing");
   const lastLine = (number: number) => log.getByText(`failure ${number};`);
   await lastLine(119).waitFor();
@@ -114,8 +114,8 @@ test("keeps the end of a log with stack traces visible until the user scrolls up
 });
 
 test("opens the details of a request, with its ID, by mouse and by keyboard", async () => {
-  const response = await fetch(`${house.daemon.url}/always500/detail`);
-  const page = await house.open("apps/always500/logs?text=detail");
+  const response = await fetch(`${fixture.daemon.url}/always500/detail`);
+  const page = await fixture.open("apps/always500/logs?text=detail");
   await logOf(page, "always500").getByText("GET /always500/detail").click();
   const details = page.locator(".log-details");
   await details.getByText(response.headers.get("x-request-id") ?? "none", { exact: true }).waitFor();
@@ -125,18 +125,18 @@ test("opens the details of a request, with its ID, by mouse and by keyboard", as
   const toggle = page.getByRole("button", { name: /^Details of the line at / });
   await toggle.press("Enter");
   await details.waitFor({ state: "hidden" });
-  await fetch(`${house.daemon.url}/always500/detail-2`);
+  await fetch(`${fixture.daemon.url}/always500/detail-2`);
   await page.getByText("detail-2").waitFor();
   await toggle.first().press("ArrowDown");
   await expect.poll(() => page.evaluate(`document.activeElement.closest("li")?.innerText.includes("detail-2")`)).toBe(true);
 });
 
 test("shows deployments and restarts between the log entries", async () => {
-  const headers = { "x-api-key": house.daemon.rootKey };
-  const page = await house.open("apps/chatty/logs");
-  await fetch(`${house.daemon.url}/chatty/mark`);
+  const headers = { "x-api-key": fixture.daemon.rootKey };
+  const page = await fixture.open("apps/chatty/logs");
+  await fetch(`${fixture.daemon.url}/chatty/mark`);
   await logOf(page, "chatty").getByText("/mark").waitFor();
-  expect((await fetch(`${house.daemon.url}/api/workers/_/chatty/1.0.0/restart`, { method: "POST", headers })).status).toBe(200);
+  expect((await fetch(`${fixture.daemon.url}/api/workers/_/chatty/1.0.0/restart`, { method: "POST", headers })).status).toBe(200);
   await logOf(page, "chatty")
     .getByText(/^Restarted chatty.* by root/)
     .waitFor();
@@ -144,8 +144,8 @@ test("shows deployments and restarts between the log entries", async () => {
 });
 
 test("selects a time range in the histogram, and exports the selected entries", async () => {
-  await fetch(`${house.daemon.url}/chatty/first`);
-  const page = await house.open("apps/chatty/logs");
+  await fetch(`${fixture.daemon.url}/chatty/first`);
+  const page = await fixture.open("apps/chatty/logs");
   await logOf(page, "chatty").getByText("/first").waitFor();
   await page.getByRole("slider").focus();
   await page.keyboard.press("Home");
@@ -172,9 +172,9 @@ test("selects a time range in the histogram, and exports the selected entries", 
 });
 
 test("shows the logs of all apps with the app names, and filters them by one app", async () => {
-  await fetch(`${house.daemon.url}/chatty/all`);
-  await fetch(`${house.daemon.url}/shop/all`);
-  const page = await house.open("logs");
+  await fetch(`${fixture.daemon.url}/chatty/all`);
+  await fetch(`${fixture.daemon.url}/shop/all`);
+  const page = await fixture.open("logs");
   const log = page.getByRole("region", { name: "Log of all apps" });
   await log.getByText("GET /shop/all").waitFor();
   await log.getByText("asked for /all").waitFor();
@@ -188,7 +188,7 @@ test("shows the logs of all apps with the app names, and filters them by one app
 });
 
 test("shows the missing permission to a key that is not allowed to read logs", async () => {
-  const blind = await house.open("logs", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
+  const blind = await fixture.open("logs", { key: await fixture.key({ role: "custom", permissions: ["keys:read"] }) });
   await blind.getByText("It lacks the permission workers:read.").waitFor();
   await expectAccessible(blind);
 });

@@ -4,15 +4,15 @@ import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixtu
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
+  fixture = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 /** A stream of log entries in the page in place of that of the daemon: `sendEntries(count, lines)` sends entries. */
@@ -80,10 +80,10 @@ async function followedTaskMs(page: Page, lines: number): Promise<number> {
 }
 
 async function openWith(count: number, lines: number): Promise<Page> {
-  const page = await house.browser.page(`${house.daemon.url}/cpanel/`);
+  const page = await fixture.browser.page(`${fixture.daemon.url}/cpanel/`);
   await page.addInitScript(fakeStream);
-  await page.goto(`${house.daemon.url}/cpanel/logs`);
-  await page.getByLabel("API key").fill(house.daemon.rootKey);
+  await page.goto(`${fixture.daemon.url}/cpanel/logs`);
+  await page.getByLabel("API key").fill(fixture.daemon.rootKey);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("Nothing in the log yet").waitFor();
   await expectNewest(page, await send(page, count, lines), lines);

@@ -14,7 +14,7 @@ const turnMs = 33;
 /** Time from which browsers count a task as long. */
 const longTaskMs = 50;
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 let page: Page;
 
 beforeAll(async () => {
@@ -23,13 +23,13 @@ beforeAll(async () => {
     [`${name}/manifest.yaml`, `name: ${name}\nversion: 1.0.0\n`],
     [`${name}/index.html`, name],
   ]);
-  house = await openPanelFixture(Object.fromEntries(files) as Record<string, string>);
-  page = await house.open("apps");
+  fixture = await openPanelFixture(Object.fromEntries(files) as Record<string, string>);
+  page = await fixture.open("apps");
   await page.getByText("2,000 apps").waitFor();
 });
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 test("filters 2,000 apps within 100 ms", async () => {

@@ -7,20 +7,20 @@ import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixtu
 // axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
-  const client = connect(house.daemon.url, house.daemon.rootKey);
+  fixture = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
+  const client = connect(fixture.daemon.url, fixture.daemon.rootKey);
   const broken = { "manifest.yaml": "name: broken\nversion: 1.0.0\ndependencies: [nowhere]\n", "plugin.js": "export default {};" };
   await client.plugins.upload({ file: uploadOf("broken.tgz", await packFiles(broken)) });
   for (const name of ["ci", "robot", "guest", "night", "probe", "spare"])
     await client.keys.create({ body: { name, role: "viewer", expiresIn: "7d" } });
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 test("shows package counts, traffic, a failed plugin and keys that expire soon", async () => {
-  const page = await house.open("overview");
+  const page = await fixture.open("overview");
   const main = page.getByRole("main");
   await main.getByRole("link", { name: "1 app" }).waitFor();
   await main.getByText("1 plugin is failing · 6 keys expire soon").waitFor();
@@ -32,35 +32,35 @@ test("shows package counts, traffic, a failed plugin and keys that expire soon",
   const counts = (requests: number) =>
     main.getByText(new RegExp(`^Since the start of the daemon, \\d\\d:\\d\\d: ${requests} requests, 0 failed$`));
   await counts(0).waitFor();
-  await fetch(`${house.daemon.url}/shop/`);
+  await fetch(`${fixture.daemon.url}/shop/`);
   await counts(1).waitFor();
   await expectAccessible(page);
-  expect(house.browser.complaints).toEqual([]);
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 test("lists risky settings for keys that can read the settings", async () => {
-  await house.key({ role: "custom", permissions: ["workers:install"], name: "deployer" });
-  const page = await house.open("overview");
+  await fixture.key({ role: "custom", permissions: ["workers:install"], name: "deployer" });
+  const page = await fixture.open("overview");
   const notice = page.getByRole("region", { name: "Degraded set-up" });
   await notice.getByText("panel origin").waitFor();
   await notice.getByText(/set RUNTIME_PANEL_HOST$/).waitFor();
   await expectAccessible(page);
   await notice.getByRole("link", { name: "Settings of the daemon" }).click();
   await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
-  const other = await house.open("overview", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
+  const other = await fixture.open("overview", { key: await fixture.key({ role: "custom", permissions: ["keys:read"] }) });
   await other.getByRole("link", { name: /^\d+ keys$/ }).waitFor();
   expect(await other.getByRole("region", { name: "Degraded set-up" }).count()).toBe(0);
 });
 
 test("shows that the metrics are not readable and that the daemon is not ready", async () => {
-  const page = await house.open("keys", { provoked: [403] });
+  const page = await fixture.open("keys", { provoked: [403] });
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
   await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Overview" }).click();
   await page.getByText("The metrics could not be read").waitFor();
   await page.getByText("The daemon is not ready").waitFor();
   await expectAccessible(page);
-  expect(house.browser.complaints).toEqual([]);
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 test("shows since when the daemon has been unreachable, and removes colors of states", async () => {
@@ -87,7 +87,7 @@ test("shows since when the daemon has been unreachable, and removes colors of st
 
 test("shows an error for a section whose code fails to load; other sections work", async () => {
   // React logs the error of a section to the console.
-  const page = await house.open("overview", { provoked: [404, /dynamically imported module/] });
+  const page = await fixture.open("overview", { provoked: [404, /dynamically imported module/] });
   await page.route("**/assets/keys-*.js", (route) => route.fulfill({ status: 404, body: "" }));
   const sections = page.getByRole("navigation", { name: "Sections" });
   await sections.getByRole("link", { name: "Keys" }).click();
@@ -95,5 +95,5 @@ test("shows an error for a section whose code fails to load; other sections work
   await expectAccessible(page);
   await sections.getByRole("link", { name: "Apps" }).click();
   await page.getByRole("rowheader", { name: "shop" }).waitFor();
-  expect(house.browser.complaints).toEqual([]);
+  expect(fixture.browser.complaints).toEqual([]);
 });

@@ -10,22 +10,22 @@ import { startPathProxy } from "./path-proxy.js";
 // axe checks a page up to six times in some of these tests, for seconds each on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({});
-  const { plugins } = connect(house.daemon.url, house.daemon.rootKey);
+  fixture = await openPanelFixture({});
+  const { plugins } = connect(fixture.daemon.url, fixture.daemon.rootKey);
   await plugins.upload({ file: uploadOf("basis.tgz", await packPlugin("name: basis\nversion: 1.0.0\n")) });
   await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest, boardCode)) });
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 test("shows a plugin's page in a frame that cannot access the panel or its session", async () => {
-  const page = await house.open("plugins");
+  const page = await fixture.open("plugins");
   const asked = page.waitForRequest((request) => request.url().endsWith("/board/dot.svg"));
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Board" }).click();
@@ -44,7 +44,7 @@ test("shows a plugin's page in a frame that cannot access the panel or its sessi
 });
 
 test("shows why a frame cannot show a plugin's page, and rejects paths not in the menu", async () => {
-  const page = await house.open("plugins", { provoked: [404] });
+  const page = await fixture.open("plugins", { provoked: [404] });
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Missing" }).click();
   await page.getByText("The plugin serves nothing at this address.").waitFor();
@@ -55,18 +55,18 @@ test("shows why a frame cannot show a plugin's page, and rejects paths not in th
   const elsewhere = menu.getByRole("link", { name: "Elsewhere" });
   expect([await elsewhere.getAttribute("target"), await elsewhere.getAttribute("rel")]).toEqual(["_blank", "noopener noreferrer"]);
   for (const at of ["/elsewhere/", "/board/../api/keys", "//example.com/", "/board/other"]) {
-    await page.goto(`${house.daemon.url}/cpanel/plugins/@team/board?at=${encodeURIComponent(at)}`);
+    await page.goto(`${fixture.daemon.url}/cpanel/plugins/@team/board?at=${encodeURIComponent(at)}`);
     await page.getByText("No loaded plugin has this page").waitFor();
     expect(await page.locator("iframe").count()).toBe(0);
   }
   await page.context().close();
 });
 test("shows a plugin's page behind a proxy, and links to it from the admin listener", async () => {
-  const proxy = await startPathProxy(house.daemon.url, "/tools/runtime");
+  const proxy = await startPathProxy(fixture.daemon.url, "/tools/runtime");
   onTestFinished(proxy.close);
   // Root-relative requests of the page itself do not reach the daemon through the proxy.
-  const below = await house.browser.page(`${proxy.url}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
-  await signIn(below, house.daemon.rootKey);
+  const below = await fixture.browser.page(`${proxy.url}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
+  await signIn(below, fixture.daemon.rootKey);
   await below.frameLocator("iframe").getByRole("heading", { name: "The board" }).waitFor();
   await expectAccessible(below);
   await below.context().close();
@@ -76,7 +76,7 @@ test("shows a plugin's page behind a proxy, and links to it from the admin liste
   const { adminUrl } = apart;
   const plugins = connect(adminUrl, apart.rootKey).plugins;
   await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest.replace(/dependencies.*\n/, ""), boardCode)) });
-  const page = await house.browser.page(`${adminUrl}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
+  const page = await fixture.browser.page(`${adminUrl}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
   await signIn(page, apart.rootKey);
   await page.getByText("If the panel has its own listener, pages of plugins are on the other listener.").waitFor();
   expect(await page.getByRole("link", { name: "Open in a tab" }).getAttribute("href")).toBe("https://apps.example.org/board/");

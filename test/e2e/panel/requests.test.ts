@@ -2,12 +2,12 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
+  fixture = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
 });
-afterAll(() => house.dispose());
+afterAll(() => fixture.dispose());
 
 /** Loads the panel without a cache until `isShown` resolves; returns the requested paths and the bytes received. */
 async function loadOf(page: Page, isShown: () => Promise<unknown>): Promise<{ paths: string[]; bytes: number }> {
@@ -18,13 +18,13 @@ async function loadOf(page: Page, isShown: () => Promise<unknown>): Promise<{ pa
   let bytes = 0;
   session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
   page.on("request", (request) => paths.push(new URL(request.url()).pathname));
-  await page.goto(`${house.daemon.url}/cpanel/`);
+  await page.goto(`${fixture.daemon.url}/cpanel/`);
   await isShown();
   return { paths, bytes };
 }
 
 test("loads the sign-in page with at most 8 requests and 150 KB", async () => {
-  const page = await house.browser.page(`${house.daemon.url}/cpanel/`);
+  const page = await fixture.browser.page(`${fixture.daemon.url}/cpanel/`);
   // A typeface of the first load that arrives late would count twice.
   await page.getByLabel("API key").waitFor();
   await page.evaluate("document.fonts.ready.then(() => undefined)");
@@ -36,7 +36,7 @@ test("loads the sign-in page with at most 8 requests and 150 KB", async () => {
 });
 
 test("loads the overview with at most 8 files, including the icon and the typeface", async () => {
-  const page = await house.open("overview");
+  const page = await fixture.open("overview");
   // The chart loads its library as soon as the history has two points, which takes 20 s after the start.
   await page.locator("canvas").first().waitFor({ timeout: 60_000 });
   const { paths } = await loadOf(page, () => page.locator("canvas").first().waitFor());

@@ -11,10 +11,10 @@ const cron = `cron:
   - { schedule: "0 5 1 1 *", endpoint: /bad, method: GET }
 `;
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({
+  fixture = await openPanelFixture({
     "timer/1.0.0/manifest.yaml": `name: timer\nversion: "1.0.0"\n${cron}`,
     "timer/1.0.0/index.js": code,
     ...versionFiles("plain", "1.0.0", "plain"),
@@ -22,12 +22,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 test("shows schedule, next run and the outcome of each run, and runs a job now", async () => {
-  const page = await house.open("apps/timer/schedules");
+  const page = await fixture.open("apps/timer/schedules");
   const tick = page.getByRole("region", { name: "POST /tick" });
   const bad = page.getByRole("region", { name: "GET /bad" });
   await tick.getByText("0 4 1 1 *").waitFor();
@@ -52,10 +52,10 @@ test("shows schedule, next run and the outcome of each run, and runs a job now",
 });
 
 test("explains where schedules are declared, and which permission a run requires", async () => {
-  const page = await house.open("apps/plain/schedules");
+  const page = await fixture.open("apps/plain/schedules");
   await page.getByText("1.0.0 has no cron job").waitFor();
   await expectAccessible(page);
-  const viewer = await house.open("apps/timer/schedules", { key: await house.key({ role: "viewer" }) });
+  const viewer = await fixture.open("apps/timer/schedules", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("workers:restart").first().waitFor();
   expect(await viewer.getByRole("button", { name: /^Run/ }).count()).toBe(0);
 });

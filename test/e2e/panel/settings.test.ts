@@ -9,30 +9,30 @@ import { openPanelFixture, type PanelFixture } from "./panel-fixture.js";
 // axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({});
-  const { plugins } = connect(house.daemon.url, house.daemon.rootKey);
+  fixture = await openPanelFixture({});
+  const { plugins } = connect(fixture.daemon.url, fixture.daemon.rootKey);
   await plugins.upload({ file: uploadOf("basis.tgz", await packPlugin("name: basis\nversion: 1.0.0\n")) });
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
-const overlay = () => readFile(path.join(house.daemon.directory, "plugins/plugin-gateway/manifest.yaml"), "utf8");
+const overlay = () => readFile(path.join(fixture.daemon.directory, "plugins/plugin-gateway/manifest.yaml"), "utf8");
 
 test("shows variables with source, directories with free space, and isolation layers", async () => {
-  const page = await house.open("settings");
+  const page = await fixture.open("settings");
   const variables = page.getByRole("table", { name: "Variables" });
   const rootKey = variables
     .getByRole("row")
     .filter({ hasText: "RUNTIME_ROOT_KEY The root key" })
     .or(variables.getByRole("row", { name: /^RUNTIME_ROOT_KEY / }));
   await rootKey.first().getByText("•••••••• (secret)").waitFor();
-  expect(await page.content()).not.toContain(house.daemon.rootKey);
+  expect(await page.content()).not.toContain(fixture.daemon.rootKey);
   await page
     .getByRole("table", { name: "Directories" })
     .getByText(/ of .* %\)/)
@@ -58,14 +58,14 @@ test("shows variables with source, directories with free space, and isolation la
 });
 
 test("shows the permission that the settings require", async () => {
-  const page = await house.open("settings", { key: await house.key({ role: "viewer" }) });
+  const page = await fixture.open("settings", { key: await fixture.key({ role: "viewer" }) });
   await page.getByText("settings:read").waitFor();
   expect(await page.getByRole("table").count()).toBe(0);
   await expectAccessible(page);
 });
 
 test("saves a rate limit of the gateway in the form, shows errors, and reverts it", async () => {
-  const page = await house.open("plugins/plugin-gateway", { provoked: [400] });
+  const page = await fixture.open("plugins/plugin-gateway", { provoked: [400] });
   await page.getByRole("button", { name: "Add to rateLimits" }).click();
   const rule = page.getByRole("group", { name: "rateLimits 1" });
   await rule.getByLabel("limit").fill("5");
@@ -94,14 +94,14 @@ test("saves a rate limit of the gateway in the form, shows errors, and reverts i
 });
 
 test("edits plugin settings as YAML, and only shows them without plugins:config", async () => {
-  const page = await house.open("plugins/plugin-gateway");
+  const page = await fixture.open("plugins/plugin-gateway");
   await page.getByRole("button", { name: "Edit as YAML" }).click();
   const editor = page.getByLabel("Text of the manifest");
   await editor.fill("name: plugin-gateway\nrateLimitHeaders: true\n");
   await page.getByRole("button", { name: "Save manifest" }).click();
   await page.getByText("manifest.yaml of plugin-gateway is saved.").waitFor();
   expect(await overlay()).toContain("rateLimitHeaders: true");
-  const viewer = await house.open("plugins/plugin-gateway", { key: await house.key({ role: "viewer" }) });
+  const viewer = await fixture.open("plugins/plugin-gateway", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("plugins:config").waitFor();
   await viewer.getByRole("table", { name: "Settings" }).getByText("rateLimitHeaders").waitFor();
   expect(await viewer.getByRole("button", { name: /^(Edit|Save|Add)/ }).count()).toBe(0);

@@ -11,15 +11,15 @@ import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixtu
 // axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelFixture;
+let fixture: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelFixture({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "2.0.0", "the blog") });
+  fixture = await openPanelFixture({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "2.0.0", "the blog") });
 });
 
 afterAll(async () => {
-  await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  await fixture.dispose();
+  expect(fixture.browser.complaints).toEqual([]);
 });
 
 async function archive(content: Record<string, string>): Promise<string> {
@@ -31,7 +31,7 @@ async function archive(content: Record<string, string>): Promise<string> {
 const menuOf = (page: Page) => page.getByRole("dialog", { name: "Command menu" });
 
 test("opens an app with Ctrl+K and the keyboard alone", async () => {
-  const page = await house.open("overview");
+  const page = await fixture.open("overview");
   await page.keyboard.press("Control+k");
   const menu = menuOf(page);
   await menu.getByRole("option", { name: "Overview" }).waitFor();
@@ -43,14 +43,14 @@ test("opens an app with Ctrl+K and the keyboard alone", async () => {
   expect(await menu.getByRole("option", { selected: true }).innerText()).toContain("@team/blog: logs");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "@team/blog", level: 1 }).waitFor();
-  expect(page.url()).toBe(`${house.daemon.url}/cpanel/apps/@team/blog/logs`);
+  expect(page.url()).toBe(`${fixture.daemon.url}/cpanel/apps/@team/blog/logs`);
   const crumbs = page.getByRole("navigation", { name: "Breadcrumb" });
   expect(await crumbs.getByRole("listitem").allInnerTexts()).toEqual(["Apps", "@team/blog", "Logs"]);
   await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe("@team/blog");
 });
 
 test("runs an action of the command menu, and closes the menu at Escape", async () => {
-  const page = await house.open("keys");
+  const page = await fixture.open("keys");
   await page.getByRole("button", { name: /Command menu/ }).click();
   const menu = menuOf(page);
   await menu.getByRole("combobox").fill("dark");
@@ -72,9 +72,9 @@ test("offers only the permitted actions of an app in the command menu, and repor
     await menuOf(page).getByRole("option", { name: "shop: logs" }).waitFor();
     return menuOf(page).getByRole("option").allInnerTexts();
   };
-  const viewer = await house.open("overview", { key: await house.key({ role: "viewer" }) });
+  const viewer = await fixture.open("overview", { key: await fixture.key({ role: "viewer" }) });
   expect((await actionsOf(viewer)).map((text) => text.split("\n")[0])).toEqual(["shop: files", "shop: open in a new tab", "shop: logs"]);
-  const page = await house.open("overview", { provoked: [404] });
+  const page = await fixture.open("overview", { provoked: [404] });
   expect((await actionsOf(page)).join()).toContain("shop: disable 1.0.0");
   await page.route("**/restart", (route) =>
     route.fulfill({ status: 404, json: { error: { code: "WORKER_NOT_FOUND", message: "shop was deleted." } } }),
@@ -84,7 +84,7 @@ test("offers only the permitted actions of an app in the command menu, and repor
 });
 
 test("shows role, expiry and theme in the account menu, and closes it at Escape", async () => {
-  const page = await house.open("overview", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
+  const page = await fixture.open("overview", { key: await fixture.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByRole("button", { name: "Account somebody" }).click();
   const menu = page.getByRole("group", { name: "Account somebody" });
   await menu.getByText("editor · @team only").waitFor();
@@ -96,7 +96,7 @@ test("shows role, expiry and theme in the account menu, and closes it at Escape"
 });
 
 test("installs an app that the user drops on a page without apps", async () => {
-  const page = await house.open("keys");
+  const page = await fixture.open("keys");
   await page.getByRole("table", { name: "Keys" }).or(page.getByText("No key")).first().waitFor();
   await dropPaths(page, [await archive({ "manifest.yaml": 'name: dropped\nversion: "1.0.0"\n', "index.html": "dropped" })]);
   const dialog = page.getByRole("dialog", { name: "Upload dropped 1.0.0?" });
@@ -104,32 +104,32 @@ test("installs an app that the user drops on a page without apps", async () => {
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Upload" }).click();
   await page.getByRole("dialog", { name: "dropped 1.0.0 is installed" }).waitFor();
-  expect(await (await fetch(`${house.daemon.url}/dropped/`)).text()).toContain("dropped");
+  expect(await (await fetch(`${fixture.daemon.url}/dropped/`)).text()).toContain("dropped");
 });
 
 test("detects that a dropped package is a plugin, and shows the missing permission", async () => {
   const plugin = { "manifest.yaml": 'name: noted\nversion: "1.0.0"\nbase: /noted\n', "plugin.js": "export default {};" };
-  const page = await house.open("activity");
+  const page = await fixture.open("activity");
   await page.getByRole("heading", { name: "Activity", level: 1 }).waitFor();
   await dropPaths(page, [await archive(plugin)]);
   await page.getByRole("dialog", { name: "Upload noted 1.0.0?" }).getByText("A new plugin noted").waitFor();
   const own = { role: "custom", permissions: ["workers:read", "workers:install"] };
-  const other = await house.open("settings", { key: await house.key(own) });
+  const other = await fixture.open("settings", { key: await fixture.key(own) });
   await other.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
   await dropPaths(other, [await archive(plugin)]);
   await other.getByRole("dialog", { name: "This key may not install plugins" }).getByText("plugins:install").waitFor();
   await expectAccessible(other);
-  expect(await house.ask("/api/plugins")).not.toContainEqual(expect.objectContaining({ name: "noted" }));
+  expect(await fixture.ask("/api/plugins")).not.toContainEqual(expect.objectContaining({ name: "noted" }));
 });
 
 test("filters the activity by outcome in the URL, updates it live, and exports it", async () => {
-  const guest = await house.key({ role: "viewer", name: "guest" });
-  await fetch(`${house.daemon.url}/api/keys`, {
+  const guest = await fixture.key({ role: "viewer", name: "guest" });
+  await fetch(`${fixture.daemon.url}/api/keys`, {
     method: "POST",
     headers: { "x-api-key": guest, "content-type": "application/json" },
     body: "{}",
   });
-  const page = await house.open("activity");
+  const page = await fixture.open("activity");
   const table = page.getByRole("table", { name: "Activity" });
   await table.getByText("key.created").first().waitFor();
   await expectAccessible(page);
@@ -141,7 +141,7 @@ test("filters the activity by outcome in the URL, updates it live, and exports i
   await page.getByLabel("Search in all columns").fill("latecomer");
   await page.getByText("No entry matches").waitFor();
   await expectAccessible(page);
-  await house.key({ role: "viewer", name: "latecomer" });
+  await fixture.key({ role: "viewer", name: "latecomer" });
   await table.getByRole("cell", { name: "latecomer" }).waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export JSONL" }).click()]);
   expect(download.suggestedFilename()).toBe("activity.jsonl");
@@ -150,7 +150,7 @@ test("filters the activity by outcome in the URL, updates it live, and exports i
 });
 
 test("shows only events to a key without the permission for the audit log", async () => {
-  const page = await house.open("activity", { key: await house.key({ role: "viewer" }) });
+  const page = await fixture.open("activity", { key: await fixture.key({ role: "viewer" }) });
   await page.getByText("Events only: the audit log needs the permission audit:read").waitFor();
   await page.getByRole("table", { name: "Activity" }).getByText("worker.answering").first().waitFor();
   expect(await page.getByRole("columnheader", { name: "Address" }).count()).toBe(0);
@@ -158,7 +158,7 @@ test("shows only events to a key without the permission for the audit log", asyn
 });
 
 test("draws the traffic as a chart with a legend, and lists its values in a table", async () => {
-  const page = await house.open("overview");
+  const page = await fixture.open("overview");
   const chart = page.getByRole("region", { name: "Requests per second" });
   await chart.locator("canvas").waitFor();
   await chart.getByText(/^at \d+ \w+, \d\d:\d\d:\d\d$/).waitFor();

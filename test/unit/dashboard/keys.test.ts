@@ -173,6 +173,20 @@ test("shows a new API key above other dialogs, and erases the key when closed", 
   expect(shown.text()).not.toBe(secret);
 });
 
+test("shows a second new API key after the user closes the first", () => {
+  const overlays = new Overlays();
+  const [first, second] = [new OneTimeSecret(secret), new OneTimeSecret("rtk_second")];
+  overlays.show({ kind: "reveal", secret: first, about: [] });
+  overlays.show({ kind: "reveal", secret: second, about: ["second"] });
+  expect(overlays.state().overlay).toMatchObject({ kind: "reveal", secret: first });
+  overlays.close();
+  expect(overlays.state().overlay).toMatchObject({ kind: "reveal", secret: second });
+  expect(second.text()).toBe("rtk_second");
+  overlays.close();
+  expect(overlays.state().overlay).toBeUndefined();
+  expect(second.text()).not.toBe("rtk_second");
+});
+
 test("offers no rotation to a key that lacks keys:revoke, and names this permission", async () => {
   const session = sessionOf(["keys:read", "keys:create"], { id: 2, name: "operator" });
   const dashboard = await openKeys({}, { "/api/admin/session": session });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { endText } from "../../../src/cpanel/components/absolute-time.js";
 import { endOf, mayGrant, namespacesOf, problemsOf, type KeyFormState } from "../../../src/cpanel/pages/keys/key-form-state.js";
 import { keyState } from "../../../src/shared/key-state.js";
 import { usualLifetime } from "../../../src/shared/contract/keys.js";
@@ -39,6 +40,17 @@ test.each([
   ["0d", "malformed"],
 ])("endOf returns the expiry of a key with the lifetime %j", (expiresIn, end) => {
   expect(endOf({ expiresIn }, 1000.9)).toBe(end);
+});
+
+test.each([
+  [-60, /^27 Nov 2026$/],
+  [25 * 60, /^28 Nov 2026, \d\d:25 \(in 25 min\)$/],
+  [3 * 3600, /^28 Nov 2026, \d\d:00 \(in 3 h\)$/],
+  [47 * 3600, /^29 Nov 2026, \d\d:00 \(in 47 h\)$/],
+  [48 * 3600, /^30 Nov 2026$/],
+])("endText returns for an end in %d s a text that matches %s", (seconds, text) => {
+  const nowSeconds = new Date(2026, 10, 28).getTime() / 1000;
+  expect(endText(nowSeconds + seconds, nowSeconds)).toMatch(text);
 });
 
 test.each([

@@ -40,12 +40,19 @@ interface Toast {
   readonly text: string;
 }
 
+/** Shows a new API key once. */
+interface Reveal {
+  readonly kind: "reveal";
+  readonly secret: OneTimeSecret;
+  readonly about: readonly string[];
+}
+
 export type Overlay =
+  | Reveal
   | { readonly kind: "help"; readonly valid: readonly ActionId[] }
   | { readonly kind: "palette"; readonly initial?: string }
   | { readonly kind: "upload" }
   | { readonly kind: "newKey" }
-  | { readonly kind: "reveal"; readonly secret: OneTimeSecret; readonly about: readonly string[] }
   | { readonly kind: "prompt"; readonly prompt: Prompt }
   | { readonly kind: "transfer"; readonly transfer: Transfer }
   | { readonly kind: "lines"; readonly title: string; readonly lines: readonly string[]; readonly isWrapped?: boolean }
@@ -59,6 +66,8 @@ interface OverlayState {
 /** State of the current overlay and of the toast, a short message in the status line. At most one overlay is open. */
 export class Overlays {
   readonly #listeners = new Set<() => void>();
+  /** New API keys to show after the current one. */
+  readonly #waiting: Reveal[] = [];
   #state: OverlayState = { overlay: undefined, toast: undefined };
   #timer: NodeJS.Timeout | undefined;
 
@@ -69,15 +78,19 @@ export class Overlays {
 
   readonly state = (): OverlayState => this.#state;
 
-  /** Replaces the current overlay. Does nothing while an overlay shows a new API key, because the user could not see the key again. */
+  /**
+   * Replaces the current overlay. While an overlay shows a new API key, a further new key waits until the user closes the overlay, and other
+   * overlays are not shown, because the user could not see the key again.
+   */
   show(overlay: Overlay): void {
-    if (this.#state.overlay?.kind === "reveal") return;
-    this.#set({ ...this.#state, overlay });
+    if (this.#state.overlay?.kind !== "reveal") this.#set({ ...this.#state, overlay });
+    else if (overlay.kind === "reveal") this.#waiting.push(overlay);
   }
 
+  /** Closes the current overlay, and shows the next new API key, if there is one. */
   close(): void {
     if (this.#state.overlay?.kind === "reveal") this.#state.overlay.secret.forget();
-    this.#set({ ...this.#state, overlay: undefined });
+    this.#set({ ...this.#state, overlay: this.#waiting.shift() });
   }
 
   /** Shows a confirmation dialog. Resolves with whether the user confirmed. */

@@ -1,5 +1,5 @@
 import { Badge } from "../../components/badge.js";
-import { AbsoluteTime } from "../../components/absolute-time.js";
+import { EndTime } from "../../components/absolute-time.js";
 import { keyState } from "../../../shared/key-state.js";
 
 /** Shows when a key expires. In the last 14 days before the expiry, also shows a badge. */
@@ -8,7 +8,7 @@ export function KeyEnd({ expiresAt }: { expiresAt: number | undefined }) {
   const state = keyState({ expiresAt }, Date.now() / 1000);
   return (
     <>
-      <AbsoluteTime at={expiresAt} /> {state !== "active" && <Badge tone={state === "expired" ? "bad" : "warn"}>{state}</Badge>}
+      <EndTime at={expiresAt} /> {state !== "active" && <Badge tone={state === "expired" ? "bad" : "warn"}>{state}</Badge>}
     </>
   );
 }

@@ -3,7 +3,7 @@ import type { NewKey } from "../../../shared/contract/keys.js";
 import { Button } from "../../components/button.js";
 import { CheckChoice } from "../../components/check-choice.js";
 import { Modal } from "../../components/modal.js";
-import { toDay } from "../../components/absolute-time.js";
+import { endText } from "../../components/absolute-time.js";
 import { usePanel } from "../../use-panel.js";
 
 /** Dialog that shows the secret of a new key once. Only Done closes the dialog, after the user has confirmed that the secret is stored. */
@@ -35,7 +35,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
     <Modal title={`The key ${created.name}`} onClose={() => undefined} isAlert isHeld>
       <p>
         The key is shown only once; the daemon stores only its hash. It{" "}
-        {created.expiresAt === undefined ? "never ends" : `ends on ${toDay(created.expiresAt)}`}.
+        {created.expiresAt === undefined ? "never ends" : `ends on ${endText(created.expiresAt, Date.now() / 1000)}`}.
       </p>
       <div className="key-secret">
         <input

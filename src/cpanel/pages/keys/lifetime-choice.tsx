@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { toDay } from "../../components/absolute-time.js";
+import { endText } from "../../components/absolute-time.js";
 import { RadioChoices } from "../../components/radio-choices.js";
 import { TextInput } from "../../components/text-input.js";
 import { endOf, otherLifetime } from "./key-form-state.js";
@@ -46,6 +46,7 @@ export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps
 }
 
 function dateNote(lifetime: string): string | undefined {
-  const end = endOf({ expiresIn: lifetime }, Date.now() / 1000);
-  return typeof end === "number" ? `On ${toDay(end)}.` : undefined;
+  const nowSeconds = Date.now() / 1000;
+  const end = endOf({ expiresIn: lifetime }, nowSeconds);
+  return typeof end === "number" ? `On ${endText(end, nowSeconds)}.` : undefined;
 }

@@ -152,18 +152,18 @@ describe("a key rotation", () => {
   test("adds the new key, and sets an earlier expiry of the old key", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
-    const [secret, twinSecret] = [createKeySecret(), createKeySecret()];
+    const [secret, replacementSecret] = [createKeySecret(), createKeySecret()];
     const old = store.create(newKey(secret));
 
-    const twin = store.rotate(old.id, newKey(twinSecret, { createdAt: later, expiresAt: 1_800_000_000 }), later + 60);
+    const replacement = store.rotate(old.id, newKey(replacementSecret, { createdAt: later, expiresAt: 1_800_000_000 }), later + 60);
 
-    expect(twin).toMatchObject({ name: old.name, createdAt: later, expiresAt: 1_800_000_000, lastUsedAt: undefined });
-    expect(store.list()).toEqual([{ ...old, expiresAt: later + 60 }, twin]);
+    expect(replacement).toMatchObject({ name: old.name, createdAt: later, expiresAt: 1_800_000_000, lastUsedAt: undefined });
+    expect(store.list()).toEqual([{ ...old, expiresAt: later + 60 }, replacement]);
     store.close();
     const reopened = openStore(directory);
-    expect(reopened.list()).toEqual([{ ...old, expiresAt: later + 60 }, twin]);
+    expect(reopened.list()).toEqual([{ ...old, expiresAt: later + 60 }, replacement]);
     expect(reopened.findByHash(hashKeySecret(secret))?.expiresAt).toBe(later + 60);
-    expect(reopened.findByHash(hashKeySecret(twinSecret))).toEqual(twin);
+    expect(reopened.findByHash(hashKeySecret(replacementSecret))).toEqual(replacement);
   });
 
   test("revokes the old key in the same commit when it has no grace period", async () => {
@@ -172,13 +172,13 @@ describe("a key rotation", () => {
     const secret = createKeySecret();
     const { id } = store.create(newKey(secret));
 
-    const twin = store.rotate(id, newKey(createKeySecret(), { createdAt: later }), later);
+    const replacement = store.rotate(id, newKey(createKeySecret(), { createdAt: later }), later);
 
-    expect(store.list()).toEqual([twin]);
+    expect(store.list()).toEqual([replacement]);
     expect(store.findByHash(hashKeySecret(secret))).toBeUndefined();
     expect(store.revoke(id, later)).toBe(false);
     store.close();
-    expect(openStore(directory).list()).toEqual([twin]);
+    expect(openStore(directory).list()).toEqual([replacement]);
   });
 
   test("adds no key when the ID belongs to no active key", async () => {

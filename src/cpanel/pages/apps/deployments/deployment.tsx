@@ -1,4 +1,5 @@
 import type { WorkerMetrics } from "../../../../shared/contract/metrics.js";
+import { percentOf } from "../../../../shared/failure-share.js";
 import { installerOf } from "../../../../shared/installation.js";
 import type { InstalledVersion } from "../../../../shared/worker-versions.js";
 import { Button } from "../../../components/button.js";
@@ -9,7 +10,6 @@ import { useServedAt } from "../../../live/use-served-at.js";
 import { megabytes, rate } from "../../overview/figures.js";
 import { activityOf, type App } from "../app.js";
 import { appUrl } from "../app-url.js";
-import { FailureBadge } from "../failure-badge.js";
 import type { VersionTransaction } from "../use-version-switches.js";
 import { DeploymentActions } from "./deployment-actions.js";
 import { FileChanges } from "./file-changes.js";
@@ -116,10 +116,7 @@ function Figures({ rows }: { rows: readonly WorkerMetrics[] }) {
   if (rows.length === 0) return null;
   const { requestsPerSecond, failed, failureShare, isolates, memoryBytes } = activityOf(rows);
   const figures = [`${rate(requestsPerSecond)} requests/s`, `${failed.toLocaleString("en-GB")} errors`];
+  if (failureShare > 0) figures.push(`${percentOf(failureShare)} failing`);
   if (isolates > 0) figures.push(`${isolates} ${isolates === 1 ? "isolate" : "isolates"}`, megabytes(memoryBytes));
-  return (
-    <p className="quiet small">
-      {figures.join(" · ")} <FailureBadge share={failureShare} />
-    </p>
-  );
+  return <p className="quiet small">{figures.join(" · ")}</p>;
 }
