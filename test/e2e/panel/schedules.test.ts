@@ -51,6 +51,21 @@ test("shows schedule, next run and the outcome of each run, and runs a job now",
   await expectAccessible(page);
 });
 
+test("marks a run with an unknown outcome, and explains the mark to screen readers", async () => {
+  const page = await fixture.open("overview");
+  const run = { at: 1_790_000_000, durationMs: null, status: null, outcome: "unknown", trigger: "schedule" };
+  await page.route("**/api/cron?*", async (route) => {
+    const jobs = (await (await route.fetch()).json()) as object[];
+    await route.fulfill({ json: jobs.map((job) => ({ ...job, runs: [run] })) });
+  });
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/timer/schedules`);
+  const tick = page.getByRole("region", { name: "POST /tick" });
+  await tick.getByText("unknown, because its daemon stopped: the app was called once or not at all").waitFor({ state: "attached" });
+  expect(await tick.locator(".run-mark").innerText()).toContain("?");
+  await tick.getByText("? unknown").waitFor();
+  await expectAccessible(page);
+});
+
 test("explains where schedules are declared, and which permission a run requires", async () => {
   const page = await fixture.open("apps/plain/schedules");
   await page.getByText("1.0.0 has no cron job").waitFor();

@@ -1,6 +1,9 @@
 import type { CronRun } from "../../../../shared/contract/cron.js";
 import { durationText } from "./duration-text.js";
 
+/** Explains the outcome of a run whose daemon stopped, because the daemon stores no error for it. */
+const unknownText = "unknown, because its daemon stopped: the app was called once or not at all";
+
 const signs: Readonly<Record<CronRun["outcome"], string>> = { ok: "✓", failed: "✕", skipped: "–", unknown: "?" };
 
 /**
@@ -28,7 +31,7 @@ export function RunMarks({ runs, label }: { runs: readonly CronRun[]; label: str
 function describe({ at, outcome, status, durationMs, instance, error }: CronRun): string {
   const parts = [
     new Date(at * 1000).toLocaleString("en-GB"),
-    outcome,
+    outcome === "unknown" ? unknownText : outcome,
     status === null ? undefined : `status ${status}`,
     durationMs === null ? undefined : durationText(durationMs),
     instance === undefined ? undefined : `on ${instance}`,
