@@ -93,7 +93,7 @@ test("rolls an app back, undoes it and opens a page with keys only", async () =>
     await page.keyboard.type(text);
   };
   await choose("orders");
-  await expect.poll(() => page.getByRole("option", { selected: true }).innerText()).toMatch(/^orders\s+✕\s*failing/);
+  await expect.poll(() => page.getByRole("option", { selected: true }).innerText()).toMatch(/^orders\s+[✕▲]\s*(?:failing|degraded)/);
   await page.keyboard.press("Escape");
   await choose("orders: roll back to 0.9.0");
   await page.keyboard.press("Enter");

@@ -69,17 +69,17 @@ const statusOf = async (name: string) => (await client.plugins.list()).find((plu
 
 test("lists plugins with state and reason, filters the list, and reloads the plugins", async () => {
   const page = await open("plugins");
-  await rowOf(page, "@team/board").getByText("ok", { exact: true }).waitFor();
+  await rowOf(page, "@team/board").locator(".state-ok").waitFor();
   await rowOf(page, "broken")
     .getByText(/nowhere/)
     .waitFor();
   await rowOf(page, "plugin-gateway").getByText("is installed but disabled").waitFor();
-  await rowOf(page, "by-hand").getByText("degraded", { exact: true }).waitFor();
+  await rowOf(page, "by-hand").locator(".state-degraded").waitFor();
   expect(await rowOf(page, "plugin-gateway").getByRole("button").allTextContents()).toEqual(["Enable"]);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Reload all" }).click();
   await page.getByText(/3 of 5 plugins loaded\. 1 failed/).waitFor();
-  await rowOf(page, "by-hand").getByText("ok", { exact: true }).waitFor();
+  await rowOf(page, "by-hand").locator(".state-ok").waitFor();
   await page.getByLabel("State").selectOption("failing");
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
   expect(page.url()).toMatch(/\?state=failing$/);
