@@ -35,7 +35,7 @@ async function install(client: Client, name: string): Promise<void> {
 const call = async (method: string, target: string, headers: Record<string, string> = {}) =>
   (await fetch(`${daemon.url}/api${target}`, { method, headers })).status;
 
-test("the audit log contains a change with caller and address before the response", async () => {
+test("the audit log records caller and address of a change before the response", async () => {
   const key = await createKey("deployer", "admin");
   await install(connect(daemon.url, key.key), "@team/app");
   const entry = (await read()).at(-1);
@@ -56,7 +56,7 @@ test("the audit log contains a change with caller and address before the respons
   expect((await stat(folder())).mode & 0o777).toBe(0o700);
 });
 
-test("the audit log contains rejected and failed calls with error code and caller", async () => {
+test("the audit log records error code and caller of rejected and failed calls", async () => {
   const { key, id } = await createKey("curious");
   const before = (await read()).at(-1)?.id ?? 0;
   expect(await call("DELETE", "/workers/@team/app")).toBe(401);
@@ -84,7 +84,7 @@ test("the audit log shortens a long X-Forwarded-For value and keeps the last add
     .toMatchObject({ code: "KEY_NOT_FOUND", forwardedFor: `${"198.51.100.1, ".repeat(13)}203.0.113.7` });
 });
 
-test("the audit log contains no API key that a client sends in another field", async () => {
+test("the audit log omits API keys that clients send in names, IDs and other headers", async () => {
   const { key } = await createKey("victim");
   await createKey(`named ${key}`);
   await call("POST", "/plugins/reload", { "x-api-key": daemon.rootKey, "x-request-id": key, "x-forwarded-for": daemon.rootKey });
@@ -94,7 +94,7 @@ test("the audit log contains no API key that a client sends in another field", a
   expect(text).not.toContain(daemon.rootKey);
 });
 
-test("the audit log is filtered by action, caller and time, with the newest page first", async () => {
+test("the audit log can be filtered by action, caller and time, newest page first", async () => {
   const other = await createKey("pager", "admin");
   const pager = connect(daemon.url, other.key);
   for (const name of ["p1", "p2", "p3"]) await install(pager, name);
@@ -109,7 +109,7 @@ test("the audit log is filtered by action, caller and time, with the newest page
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("the audit log is readable only with audit:read, and within the key's namespaces", async () => {
+test("a key reads the audit log only with audit:read, and only of its own namespaces", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");
@@ -132,7 +132,7 @@ function follow(lastEventId?: number) {
   return { seen, names: () => seen.map(({ subject }) => subject?.name), stop: () => (controller.abort(), done) };
 }
 
-test("a stream of the audit log can continue after the last received entry", async () => {
+test("an audit log stream can continue after the last entry that the client received", async () => {
   await createKey("before");
   const reader = follow();
   await expect.poll(reader.names).toEqual(["before"]);
@@ -146,7 +146,7 @@ test("a stream of the audit log can continue after the last received entry", asy
   await again.stop();
 });
 
-test("the audit log limits entries about rejected calls, but contains each change", async () => {
+test("the audit log limits the entries about rejected calls, but records every change", async () => {
   const before = (await read()).at(-1)?.id ?? 0;
   for (let index = 0; index < 30; index += 1)
     await Promise.all(Array.from({ length: 10 }, () => call("DELETE", "/workers/_/nothing", { "x-api-key": "wrong" })));
@@ -159,7 +159,7 @@ test("the audit log limits entries about rejected calls, but contains each chang
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("the audit log limits its files, and continues the entry IDs after a restart", async () => {
+test("the audit log limits its disk space, and continues the entry IDs after a restart", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

@@ -82,7 +82,7 @@ describe("the download of a data folder", () => {
     await expect.poll(async () => (await readdir(directory)).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  test("fails without workers:install, in another namespace, or for a missing folder", async () => {
+  test("fails for a missing folder, in another namespace, or without workers:install", async () => {
     await storeData("@get/app");
     expect(await call("GET", "@get/app", await keyOf(["workers:read"]))).toMatchObject({ status: 403, code: "PERMISSION_DENIED" });
     expect(await call("GET", "@get/app", await keyOf(["workers:install"], ["@other"]))).toMatchObject({

@@ -25,7 +25,7 @@ async function installs(): Promise<unknown> {
   return workers.find(({ name }) => name === "app")?.installs;
 }
 
-test("the daemon stores caller, time and client of each upload across restarts", async () => {
+test("the daemon keeps caller, time and client of each upload after a restart", async () => {
   const before = Math.floor(Date.now() / 1000);
   const forged = { ".installed.json": JSON.stringify({ at: 1, by: "another", via: "cli" }) };
   expect(await upload("1.0.0", { "x-api-key": operator }, forged)).toBe(201);

@@ -81,7 +81,7 @@ describe("a new key", () => {
     expect((await root.keys.list()).keys.filter(({ name }) => name === "one of many")).toHaveLength(100);
   });
 
-  test("has no value in lastUsedAt before its first use", async () => {
+  test("has an empty field lastUsedAt before its first use", async () => {
     const { id, key } = await create();
     expect(await listed(id)).not.toHaveProperty("lastUsedAt");
 
@@ -94,7 +94,7 @@ describe("a new key", () => {
 describe("a key that creates keys", () => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403 });
 
-  test("cannot create a key with more permissions or namespaces than its own", async () => {
+  test("cannot create a key that has more permissions or namespaces than itself", async () => {
     const { key } = await create({ role: "custom", permissions: ["keys:create", "workers:read"], namespaces: ["@team"] });
     const maker = connect(daemon.url, key);
     const before = (await root.keys.list()).keys.length;

@@ -57,7 +57,7 @@ describe("the metrics history of a daemon", () => {
     ]);
   });
 
-  test("contains all earlier requests after a kill of the daemon during an append", async () => {
+  test("contains all earlier requests after the daemon is killed while it writes a point", async () => {
     await restart();
     const before = await read("shop");
     await daemon.stop();
@@ -75,7 +75,7 @@ describe("the metrics history of a daemon", () => {
     expect(totalOf(await read("shop"))).toBe(totalOf(before) + 3);
   });
 
-  test("contains only workers of the namespace for a key of one namespace", async () => {
+  test("shows a key of one namespace only the workers of this namespace", async () => {
     await install("@team/app");
     await request("/@team/app/", 4);
     await restart();

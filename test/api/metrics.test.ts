@@ -167,7 +167,7 @@ describe("error metrics", () => {
     ["PAYLOAD_TOO_LARGE", "narrow", app("return new Response(await request.text());"), "maxBodySize: 10"],
   ];
 
-  test.each(faults)("count one error with the code %s", async (code, name, files, manifest) => {
+  test.each(faults)("count exactly one error when a request fails with the code %s", async (code, name, files, manifest) => {
     await install(name, files, manifest);
     const status = await get(`/${name}/`, { method: "POST", body: "more than ten bytes" });
 
@@ -198,7 +198,7 @@ describe("error metrics", () => {
     expect(row.errors.byCode).toEqual({ WORKER_POOL_SATURATED: 5 });
   });
 
-  test("count an incomplete response with its status and as WORKER_BAD_RESPONSE", async () => {
+  test("count an incomplete response by its status and as the error WORKER_BAD_RESPONSE", async () => {
     await install(
       "cut",
       app(
@@ -211,7 +211,7 @@ describe("error metrics", () => {
     expect((await rowOf("cut"))?.errors.byCode).toEqual({ WORKER_BAD_RESPONSE: 1 });
   });
 
-  test("count 404 responses per worker, and under one label for unknown paths", async () => {
+  test("count 404 responses per worker, and those of unknown paths under one label", async () => {
     await install("hidden", app("return new Response();"));
     expect(await get("/hidden/")).toBe(200);
     await root.workers.disable({ params: { scope: "_", name: "hidden", version: "1.0.0" } });

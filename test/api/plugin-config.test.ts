@@ -48,7 +48,7 @@ const change = async (set: Record<string, unknown>, { client = root, params = li
   client.pluginConfig.change({ params, body: { etag: (await show(client, params)).etag, set } });
 
 describe("the settings of an uploaded plugin", () => {
-  test("contain the schema and values with sources, but no manifest text for a viewer", async () => {
+  test("contain schema, values and sources; a viewer key receives no manifest text", async () => {
     const shown = await show(viewer);
 
     expect(shown).toMatchObject({
@@ -67,7 +67,7 @@ describe("the settings of an uploaded plugin", () => {
     expect((await show()).yaml).toBe(manifest);
   });
 
-  test("can be changed with the permission plugins:config, and keep their comments", async () => {
+  test("can be changed with the permission plugins:config without losing YAML comments", async () => {
     const shown = await change({ perMinute: 7, mode: "hard", timeout: "9s", tags: ["a"] }, { client: configurer });
 
     expect(shown.fields.map(({ value }) => value)).toEqual([7, "hard", "9s", ["a"]]);
@@ -112,7 +112,7 @@ describe("the settings of an uploaded plugin", () => {
     expect(await textOf()).toBe(before);
   });
 
-  test("prevent the upload of a manifest whose settings do not match the schema", async () => {
+  test("stay unchanged when an uploaded manifest does not match the schema", async () => {
     const wrong = await packFiles({ "manifest.yaml": manifest.replace("100", "-1"), "plugin.js": code });
     const before = await textOf();
 
@@ -126,7 +126,7 @@ describe("the settings of an uploaded plugin", () => {
 });
 
 describe("the settings of the built-in gateway", () => {
-  test("cause an error and no new file when the gateway rejects a setting", async () => {
+  test("create no override file when the gateway rejects the value of a setting", async () => {
     await expect(change({ rateLimits: [{ limit: 1, window: "1 fortnight" }] }, { params: gateway })).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
       details: { fields: [{ name: "rateLimits", message: expect.stringContaining("fortnight") }] },

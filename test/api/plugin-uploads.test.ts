@@ -38,7 +38,7 @@ describe("an upload that replaces a loaded plugin and fails to load", () => {
     ["onInit throws", `export default { onInit() { throw new Error("plugin broke"); } };`, "plugin broke (plugin.js:1:35)."],
     ["a hook is a number", "export default { onRequest: 7 };", "onRequest is a number instead of a function."],
     ["a dependency is missing", "export default {};", "The required plugin nowhere is not installed.", "dependencies: [nowhere]\n"],
-  ])("is rejected, and the earlier plugin keeps its files and hooks (%s)", async (_what, code, reason, more = "") => {
+  ])("is rejected, and the previous plugin keeps its files and hooks (failure: %s)", async (_what, code, reason, more = "") => {
     await upload("0.1.0", `export default () => ({ ${rejecting} });`);
     const [files, listed] = [await pluginFiles(), await shown()];
 
@@ -67,7 +67,7 @@ describe("an upload that replaces a loaded plugin and fails to load", () => {
     expect(await shown()).toMatchObject({ version: "0.1.0", status: "loaded" });
   });
 
-  test("is rejected while the hooks of the previous plugin process every request", async () => {
+  test("is rejected; until then, the previous plugin's hooks process every request", async () => {
     await upload("0.1.0", `export default () => ({ ${rejecting} });`);
     const slow = "export default async () => { await new Promise((resolve) => setTimeout(resolve, 300)); throw new Error('late'); };";
     const ended = new AbortController();
@@ -83,13 +83,13 @@ describe("an upload that replaces a loaded plugin and fails to load", () => {
   });
 });
 
-test("a first upload that fails to load is installed, and its plugin listed as failed", async () => {
+test("a first upload of a plugin that fails to load is installed and listed as failed", async () => {
   await upload("0.1.0", `export default () => { throw new Error("plugin broke"); };`);
 
   expect(await shown()).toMatchObject({ version: "0.1.0", status: "failed", error: "plugin broke (plugin.js:1:30)" });
 });
 
-test("an upload that loads replaces the loaded plugin", async () => {
+test("an upload whose code loads without an error replaces the loaded plugin", async () => {
   await upload("0.1.0", `export default () => ({ ${rejecting} });`);
   await upload("0.2.0", `export default () => ({ onRequest: () => new Response(null, { status: 418 }) });`);
 

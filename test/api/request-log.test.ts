@@ -147,7 +147,7 @@ describe("the logs of several workers", () => {
   });
 });
 
-test("the request log contains requests that a plugin rejects, with the plugin's name", async () => {
+test("the request log contains a rejected request and the plugin that rejected it", async () => {
   const hook = `onRequest(request) { const status = Number(request.headers.get("x-status")); if (status) return new Response("no", { status }); }`;
   const guard = { "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": `export default { ${hook} };` };
   await root.plugins.upload({ file: uploadOf("guard.tgz", await packFiles(guard)) });

@@ -29,7 +29,7 @@ const restart = (version: string) =>
   });
 const served = async (name: string) => (await send({ path: `/${namespace.scope}/${name}/` })).text;
 
-test("the restart of a worker starts a new isolate and returns the number of old ones", async () => {
+test("a worker restart starts a new isolate and returns the number of old isolates", async () => {
   await upload("app", "export default { fetch: () => new Response(String(process.pid)) };");
   expect(JSON.parse((await restart("app/latest")).text)).toEqual({
     success: true,

@@ -52,7 +52,7 @@ describe("the value of a secret", () => {
     expect(await read("reads", "STRIPE_KEY")).toBe(null);
   });
 
-  test("overrides the namespace's secret and the manifest when set for a worker", async () => {
+  test("of a worker overrides the secret of its namespace and the value in the manifest", async () => {
     await deploy("layers", { manifest: "env: { LAYER: manifest }\n" });
     expect(await read("layers", "LAYER")).toBe("manifest");
     await setForAll("LAYER", "namespace");
@@ -79,7 +79,7 @@ describe("the value of a secret", () => {
     expect((await list("staged")).secrets.map(({ staged }) => staged)).toEqual([false]);
   });
 
-  test("is either the old or the new value in each of 2,000 requests during changes", async () => {
+  test("is the complete old or new value in each of 2,000 requests during changes", async () => {
     await set("busy", "TURN", "0");
     await deploy("busy");
     let turn = 0;

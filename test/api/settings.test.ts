@@ -7,7 +7,7 @@ import { createSender } from "../support/send.js";
 import { startDaemon } from "../support/start-daemon.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
-test("the settings contain each variable with its source, directories and isolation", async () => {
+test("the settings contain directories, isolation layers and sources of all variables", async () => {
   const daemon = await startDaemon({ env: { RUNTIME_POOL_SIZE: "20" } });
   try {
     const settings = await connect(daemon.url, daemon.rootKey).settings.show();
@@ -37,7 +37,7 @@ test("the settings contain each variable with its source, directories and isolat
   }
 });
 
-test("the settings contain no secret and are readable only by admins of all namespaces", async () => {
+test("the settings contain no secret and require an admin key for all namespaces", async () => {
   const directory = await temporaryDirectory();
   const keyFile = path.join(directory, "key-of-the-root");
   await writeFile(keyFile, "the-content-of-the-key-file");

@@ -69,7 +69,7 @@ const put = async (yaml: string) => root.workerConfig.change({ params: shop, bod
 const keysOf = (yaml: string) => yaml.match(/^[\w-]+(?=:)/gm) ?? [];
 
 describe("the configuration of a version", () => {
-  test("contains every field of a manifest with its source", async () => {
+  test("contains every manifest field and the source of its value", async () => {
     const fields = await fieldsOf();
 
     expect(Object.keys(fields).toSorted()).toEqual(
@@ -102,7 +102,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("contains variables, names of secrets and the text for a key that can install", async () => {
+  test("contains env values, secret names and manifest text for a key that can install", async () => {
     expect(await show()).toMatchObject({
       editable: true,
       env: [
@@ -114,7 +114,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("contains no values of env and no manifest text for a viewer", async () => {
+  test("contains neither env values nor manifest text for a viewer key", async () => {
     const shown = await show(viewer);
 
     expect(shown).toMatchObject({
@@ -129,7 +129,7 @@ describe("the configuration of a version", () => {
     await expect(viewer.workerConfig.change({ params: shop, body })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
-  test("is in no response together with a secret's value or an API key", async () => {
+  test("is sent in responses that contain no secret value and no API key", async () => {
     const target = "/api/workers/@team/shop/1.0.0/config";
     const headers = { "x-api-key": daemon.rootKey, "content-type": "application/json" };
     const { etag } = await show();
@@ -169,7 +169,7 @@ describe("the configuration of a version", () => {
 });
 
 describe("a change of single fields", () => {
-  test("is in effect for the next request and keeps comments and order", async () => {
+  test("is in effect for the next request, and keeps the manifest's comments and order", async () => {
     const before = await textOf();
     const { timeout: _timeout, ...others } = await fieldsOf();
 

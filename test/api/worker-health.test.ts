@@ -49,7 +49,7 @@ async function load(clients: number): Promise<void> {
 }
 
 describe("worker health", () => {
-  test("is idle before the first request, then ok, and disabled without a version", async () => {
+  test("is idle before the first request, then ok; disabled without an enabled version", async () => {
     const startedAt = Math.floor(Date.now() / 1000);
     await install("quiet", working);
     expect(await healthOf("quiet")).toEqual({ name: "quiet", version: "1.0.0", state: "idle", since: expect.any(Number) });
@@ -63,7 +63,7 @@ describe("worker health", () => {
     expect(await healthOf("quiet")).toBeUndefined();
   });
 
-  test("is failing with the position of the error while each request fails", async () => {
+  test("is failing while every request fails, and contains the position of the error", async () => {
     await install("basket", working, "1.0.0");
     await get("/basket/", 3);
     await install("basket", throwing, "1.1.0");
@@ -86,7 +86,7 @@ describe("worker health", () => {
     expect(await healthOf("basket")).toEqual({ name: "basket", version: "1.0.0", state: "ok", since: expect.any(Number) });
   });
 
-  test("is failing with the load error if the code cannot start", async () => {
+  test("is failing if the code cannot load, and contains the load error", async () => {
     await install("unloadable", `import "./missing.js";\n${working}`);
     await get("/unloadable/");
     expect(await healthOf("unloadable")).toMatchObject({
@@ -136,7 +136,7 @@ describe("worker health", () => {
     expect(await healthOf("healing")).toMatchObject({ state: "ok" });
   });
 
-  test("is degraded and names the new version if the p99 tripled with this version", async () => {
+  test("is degraded and names the new version if this version tripled the p99 latency", async () => {
     await install("slowed", waiting(20), "1.0.0");
     await load(10);
     await install("slowed", waiting(1500), "1.1.0");
@@ -180,7 +180,7 @@ describe("worker health", () => {
   });
 });
 
-test("a failing worker is failing again since the same time at the first failed requests after a restart", async () => {
+test("a failing worker keeps the start of its problem when its first requests after a restart fail", async () => {
   await install("restarted", throwing);
   await install("unstartable", `throw new Error("no start");`);
   await get("/restarted/", 4);

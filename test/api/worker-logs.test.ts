@@ -121,7 +121,7 @@ describe("the log of a worker", () => {
 });
 
 describe("following the log of a worker", () => {
-  test("sends an event stream to GET without buffering, and only headers to HEAD", async () => {
+  test("sends an unbuffered event stream in response to GET, and only headers for HEAD", async () => {
     const url = `${daemon.url}/api/workers/@team/talker/logs?follow=1`;
     const controller = new AbortController();
     for (const method of ["GET", "HEAD"]) {

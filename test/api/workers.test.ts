@@ -85,7 +85,7 @@ describe("a key restricted to a namespace", () => {
   });
 });
 
-test("the workers API has different errors for an unknown worker and unknown version", async () => {
+test("the workers API returns different errors for an unknown worker and version", async () => {
   const missing = { scope: "@team", name: "missing", version: "1.0.0" };
   const otherVersion = { scope: "@team", name: "app", version: "9.9.9" };
   const { enable, disable, removeVersion, remove } = root.workers;

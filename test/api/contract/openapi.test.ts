@@ -135,7 +135,7 @@ describe.each([
     expect(new URL("openapi.json", `${daemon.url}${apiBase}/docs`).pathname).toBe(`${apiBase}/openapi.json`);
   });
 
-  test("sends responses that match the contract to calls of the typed client", async () => {
+  test("responds to calls of the typed client with data that matches the contract", async () => {
     const client = connect(daemon.url, daemon.rootKey, { apiBase });
     const archive = await packFiles({ "manifest.yaml": manifestOf("@team/app", "1.0.0"), "index.html": "hello" });
     const version = { scope: "@team", name: "app", version: "1.0.0" };
@@ -159,7 +159,7 @@ describe.each([
     await expect(connect(daemon.url, data.key, { apiBase }).keys.list()).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("responds with 404 at other paths, and reserves its path as a worker name", async () => {
+  test("responds with 404 at other base paths, and rejects workers with its path as name", async () => {
     const elsewhere = ["/api", "/_/api", "/deep/er/api", "/API", `${apiBase}x`, `/.${apiBase}`].filter((base) => base !== apiBase);
     for (const base of elsewhere) expect((await send({ path: `${base}/health/live` })).status, base).toBe(404);
 
