@@ -88,7 +88,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     expect(output["upload"]).toBe("hello");
   });
 
-  test("prevents a worker from using V8 flags, ports, UDP, other folders and the keys", () => {
+  test("denies a worker V8 flags, ports, UDP, and access to other folders and the keys", () => {
     const { flags, bind, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
     expect(flags).toContain("not available to workers");
     expect([bind, parent, state]).toEqual(["EACCES", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"]);
@@ -105,7 +105,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     expect(output["bad configuration"]).toBe("78\n0");
   });
 
-  test("hides the root key in journal and ps; an uninstall keeps the data", () => {
+  test("does not show the root key in journal or ps, and keeps data after an uninstall", () => {
     expect(output["again"]).toContain("nothing to do");
     expect(output["secrets"]).toBe("0\n0");
     expect(output["uninstall"]).toMatch(/^inactive\n(?!.*\.service)[\s\S]*state/);
