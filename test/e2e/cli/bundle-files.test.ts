@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => session?.close());
 
-test("imports files as text", async () => {
+test("a bundled worker can import text files (html, sql, svg, md, txt) as strings", async () => {
   const kinds = ["html", "sql", "svg", "md", "txt"];
   await session.folder("texts", {
     "index.ts": `${kinds.map((kind) => `import ${kind} from "./a.${kind}";`).join("\n")}\nexport default () => Response.json([${kinds.join()}]);`,
@@ -78,7 +78,7 @@ describe("the import of a .wasm file", () => {
 });
 
 describe("an npm package that reads files beside its modules", () => {
-  test("contains the .wasm files and the files whose names are in the code", async () => {
+  test("is bundled with its .wasm files and the files that its code names", async () => {
     await session.folder("beside", {
       "index.ts":
         'import old from "old"; import { rows, load } from "esm"; export default async () => Response.json([old.size, old.text, rows, await load()]);',
@@ -107,7 +107,7 @@ describe("an npm package that reads files beside its modules", () => {
     expect(await session.response("beside")).toBe(JSON.stringify([answer.length, "words", "a,b", "esm"]));
   });
 
-  test("cannot contain files outside of its folder, or files that are never packed", async () => {
+  test("is bundled without files outside of its folder and files that are never packed", async () => {
     const folder = await session.folder("thief", {
       "index.ts": 'import "thief"; export default () => new Response("ok");',
       "secret.txt": "own",

@@ -175,7 +175,7 @@ describe("the flag --external for an npm package", () => {
   });
 });
 
-test("bundles modules and packages whose names end in .node or .node.js", async () => {
+test("--bundle bundles modules and packages whose names end in .node or .node.js", async () => {
   await session.folder("named", {
     "index.ts": worker('import a from "./a.node.js"; import b from "b.node"; import c from "./c.node";', "return new Response(a + b + c);"),
     "a.node.js": 'export default "a";',
@@ -186,7 +186,7 @@ test("bundles modules and packages whose names end in .node or .node.js", async 
   expect(await session.response("named")).toBe("abc");
 });
 
-test("rejects a package whose main file is a native addon", async () => {
+test("--bundle rejects a package whose main file is a native addon", async () => {
   await session.folder("hidden", {
     "index.ts": worker('import addon from "addon";', "return new Response(typeof addon);"),
     "node_modules/addon/package.json": '{"main":"main.node"}',

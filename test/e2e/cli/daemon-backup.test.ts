@@ -57,7 +57,7 @@ const createKey = async (daemon: TestDaemon): Promise<string> => {
 const isKnown = async (daemon: TestDaemon, key: string) =>
   (await fetch(`${daemon.url}/api/workers`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
 
-test("`daemon restore` restores a backup from the time of uploads and key changes", { timeout: 60_000 }, async () => {
+test("`daemon restore` restores a backup created during uploads and key changes", { timeout: 60_000 }, async () => {
   const daemon = await start();
   const archives = await Promise.all(["x", "y"].map(workerOf));
   await upload(daemon, "workers", archives[0] as Buffer);
@@ -96,7 +96,7 @@ test("`daemon restore` restores a backup from the time of uploads and key change
   expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
 });
 
-test("`daemon restore` keeps copies of replaced files; with --dry-run, changes nothing", async () => {
+test("`daemon restore` keeps copies of replaced files; --dry-run changes nothing", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   const key = await createKey(daemon);

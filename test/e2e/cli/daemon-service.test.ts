@@ -38,7 +38,7 @@ test("`daemon install --dry-run` prints each step in order and changes nothing",
   expect(await readdir(shell.home)).toEqual([]);
 });
 
-test("`daemon install` writes paths and listen address to the unit file, but no key", async () => {
+test("`daemon install` writes paths and listen address into the unit file, but no key", async () => {
   const { mode, changed, steps } = await plan("daemon install --user --dry-run --listen [::1]:8123");
   const [service = "", socket = ""] = steps.flatMap(({ content = [] }) => content);
 

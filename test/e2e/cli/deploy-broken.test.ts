@@ -146,7 +146,7 @@ describe("`deploy`", () => {
     expect(await bodyOf("app")).toBe("good");
   });
 
-  test.each(["", "--bundle"])("prints the TypeScript source line in the error of a request (flags: %j)", async (flags) => {
+  test.each(["", "--bundle"])("prints the TypeScript source line when a request fails (flags: %j)", async (flags) => {
     const source = 'import { user } from "./user.js";\n\nexport default {\n  fetch: (): Response => new Response(user()),\n};\n';
     const user = "export function user(): string {\n  const all: { name: string }[] = [];\n  return all[0]!.name;\n}\n";
     const { run } = await deploy({ ...named("entrypoint: src/index.ts"), "src/index.ts": source, "src/user.ts": user }, flags);
@@ -209,13 +209,13 @@ describe("`deploy`", () => {
       { ...page(""), "video.bin": randomBytes(39 * 1024 * 1024).toString("base64") },
       /the package has 5\d\.\d MB; exclude files with \.runtimeignore/,
     ],
-  ])("prints a warning and installs a folder %s", async (_, files, expected) => {
+  ])("prints a warning about a folder and installs it (folder %s)", async (_, files, expected) => {
     const { run } = await deploy(files);
     expect(run, run.stderr).toMatchObject({ status: 0 });
     expect(run.stderr).toMatch(expected);
   });
 
-  test("prints no warning if the daemon rewrites the URLs and the router reads its base", async () => {
+  test("prints no warning if the daemon rewrites URLs and the router reads the base URL", async () => {
     const script = "x = '/b.png'; y = new URL(document.baseURI);";
     const packageJson = '{ "dependencies": { "vue-router": "5" } }';
     const { run } = await deploy({ ...rewritten, "a.js": script, "b.png": "", "package.json": packageJson });

@@ -160,7 +160,7 @@ async function served(url: string): Promise<string> {
 
 describe("`deploy` without a manifest and without flags", () => {
   test.each(projects)(
-    "uploads $kind and a change; `rollback` then restores the first version",
+    "uploads $kind, then a changed version; `rollback` restores the first version",
     async ({ kind, files, detected, folder = "." }) => {
       const project = kind
         .replace(/^an? /, "")

@@ -82,7 +82,7 @@ test("deploy uploads each version once and prints the command that undoes the ch
   expect(await answerOf(`${daemon.url}/app/`)).toBe("1.0.0");
 });
 
-test("deploy adds its record to the manifest and keeps the manifest's comments", async () => {
+test("deploy adds the deployment message to the manifest and keeps the comments", async () => {
   await shop("noted");
   await deployJson("noted --message shown");
   const manifest = await readFile(path.join(daemon.directory, "workers/noted/1.0.0/manifest.yaml"), "utf8");
@@ -192,7 +192,7 @@ describe("`deploy --check`", () => {
   });
 });
 
-test("`deploy --no-enable` installs a disabled version; the active one stays active", async () => {
+test("`deploy --no-enable` installs a disabled version and keeps the active version", async () => {
   await shop("quiet");
   await deployJson("quiet");
   await shop("quiet", { version: "2.0.0" });
@@ -206,7 +206,7 @@ test("`deploy --no-enable` installs a disabled version; the active one stays act
   expect(await answerOf(`${daemon.url}/quiet/`)).toBe("2.0.0");
 });
 
-test("`deploy --keep` deletes the oldest versions, but not the active or the new one", async () => {
+test("`deploy --keep` deletes old versions, but never the active or the new version", async () => {
   for (const version of ["1.0.0", "1.1.0", "1.2.0"]) {
     await shop("kept", { version });
     await deployJson("kept");

@@ -113,7 +113,7 @@ test.each([
   ["SIGINT", 130, null],
   ["SIGTERM", 143, null],
   ["SIGKILL", null, "SIGKILL"],
-] as const)("`dev` ends its processes and deletes its folder at signal %s; hides the key", async (name, status, signal) => {
+] as const)("`dev` stops all its processes and deletes its temporary folder at the signal %s", async (name, status, signal) => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default { fetch: () => { for (;;); } };\n" });
   const url = await run.url();
   void fetch(url).catch(() => {});
@@ -128,7 +128,7 @@ test.each([
   await run.seenToLeaveNothing();
 });
 
-test("`dev` removes its folder when its parent process is killed during a request", async () => {
+test("`dev` deletes its folder if the parent process is killed during a request", async () => {
   const run = await DevRun.forTest(app);
   const { port, hostname } = new URL(await run.url());
   const client = connect(Number(port), hostname);
@@ -157,7 +157,7 @@ test("`dev` reloads when the user types r, and quits when the user types q", asy
   await run.seenToLeaveNothing();
 });
 
-test("`dev` removes its processes and folder when the user quits during a reload", async () => {
+test("`dev` stops its processes and deletes its folder if the user quits in a reload", async () => {
   const run = await DevRun.forTest(
     { ...app, "index.js": honoApp("one").replace(/.*boom.*\n/g, "") },
     {

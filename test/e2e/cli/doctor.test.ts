@@ -112,7 +112,7 @@ test("doctor reports an unreachable daemon and an unknown host name with a hint"
   expect((await examine("--url http://nowhere.invalid")).of("dns")).toMatchObject({ status: "fail" });
 });
 
-test("doctor reports a wrong server, a rejected key, another version, another clock", async () => {
+test("doctor reports another server, a rejected key and a different version or clock", async () => {
   const stranger = await serve(createServer((_request, response) => response.end("<html>")));
   expect((await examine(`--url http://127.0.0.1:${stranger}`)).of("discovery")).toMatchObject({ status: "fail" });
   const refusal = '{"error":{"code":"CSRF_ORIGIN_MISMATCH","message":"The Origin header names another host."}}';
@@ -163,7 +163,7 @@ test("doctor rejects an untrusted certificate unless --cacert contains the certi
   expect(trusted.of("discovery")).toMatchObject({ status: "ok" });
 });
 
-test("doctor checks DNS and certificate of each host that was added to a worker", async () => {
+test("doctor checks DNS and certificate of each host name that was added to a worker", async () => {
   for (const host of ["nowhere.invalid", "shop.localhost"]) await shell.run(`hosts add ${host} shop`);
   const { status, of } = await examine();
   for (const host of ["nowhere.invalid", "shop.localhost"]) await shell.run(`hosts remove ${host} --yes`);

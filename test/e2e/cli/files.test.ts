@@ -52,7 +52,7 @@ test("runtimectl files uploads, lists, downloads, moves and deletes files of a w
   expect(await names()).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("runtimectl files prints reason and log command after a change breaks the worker", async () => {
+test("runtimectl files prints the reason when a changed file breaks the worker", async () => {
   const code = "workers/code/1.0.0";
   const archive = await packFiles({
     "manifest.yaml": manifestOf("code", "1.0.0"),

@@ -169,7 +169,7 @@ test("`keys revoke` asks for the key name with its control codes escaped", async
   for (const obeyed of ["\u001b]", "\u009b", "\u202e", "\u2028"]) expect(run.stdout).not.toContain(obeyed);
 });
 
-test("`workers rollback` exits with 12 when its check and its undo both fail", async () => {
+test("`workers rollback` exits with 12 when both the check and the undo fail", async () => {
   const seen: string[] = [];
   const url = await serve(
     {
@@ -190,7 +190,7 @@ test("`workers rollback` exits with 12 when its check and its undo both fail", a
   expect(seen).toEqual(["POST /api/workers/_/app/1.0.0/enable", "POST /api/workers/_/app/1.0.0/disable"]);
 });
 
-test("`workers rollback` undoes its changes when it cannot disable a newer version", async () => {
+test("`workers rollback` reverts all changes when it cannot disable a newer version", async () => {
   const seen: string[] = [];
   const url = await serve(
     {

@@ -84,7 +84,7 @@ describe("runtimectl keys create --preset", () => {
   });
 });
 
-test("runtimectl keys `list` and `show` print expiry, last use and which key is in use", async () => {
+test("keys `list` and `show` print expiry and last use, and mark the key in use", async () => {
   const mine = await make("--role admin --expires 30d --name mine");
   const other = await make("--role viewer --expires never --name other");
   const env = { RUNTIMECTL_KEY: mine.key };

@@ -81,7 +81,7 @@ describe("the runtimectl flag --json=FIELDS", () => {
     expect((await shell.run("api GET workers --json=name")).status).toBe(2);
   });
 
-  test("leaves the next argument to the command when FIELDS is omitted", async () => {
+  test("does not read the next argument as FIELDS when FIELDS is omitted", async () => {
     expect(JSON.parse((await shell.run("workers enable --json app@1.0.0")).stdout)).toMatchObject({ name: "app", enabled: true });
   });
 });
@@ -169,7 +169,7 @@ Socket.prototype.write = function (chunk, ...rest) {
 });
 
 describe("runtimectl status --watch", () => {
-  test("prints one line when the daemon stops and one when it is ready again", async () => {
+  test("prints one line when the daemon stops and one line when it is ready again", async () => {
     const own = await startDaemon();
     const seen: { ready: boolean; workers?: number | null }[] = [];
     let again: Promise<TestDaemon> | undefined;

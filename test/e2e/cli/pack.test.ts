@@ -57,7 +57,7 @@ test("pack writes the same bytes that `workers upload` sends", async () => {
   expect(upload.sha256).toBe(sha256);
 });
 
-test("pack --list prints each file with its size and rule, and writes no archive", async () => {
+test("pack --list prints size and matching rule of each file, and writes no archive", async () => {
   const before = await readdir(shell.home);
   const run = await shell.run("pack app --list");
   expect(run.stdout.split("\n").map((line) => line.split("\t"))).toEqual([

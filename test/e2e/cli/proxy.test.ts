@@ -103,7 +103,7 @@ test("runtimectl rejects an untrusted daemon certificate behind a proxy", async 
   expect(proxy.targets).not.toEqual([]);
 });
 
-test("runtimectl prints a different error for each kind of proxy failure", async () => {
+test("runtimectl prints a specific error for each kind of proxy failure", async () => {
   const refusing = await startForwardProxy(407);
   const words = `workers list --url ${origin} --key-file root.key`;
   const cases = [

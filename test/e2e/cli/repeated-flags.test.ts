@@ -42,7 +42,7 @@ test("`deploy -p` prints an undo command with the same profile", async () => {
   expect(await statusesOfApp()).toEqual([200, 200]);
 });
 
-test("commands in --json output and hints contain the user's connection flags", async () => {
+test("suggested commands in --json output and hints repeat the user's connection flags", async () => {
   await writeTree(shell.home, { "app/manifest.yaml": "name: app\nversion: 3.0.0\n" });
   const { stdout } = await shell.run(`--url ${daemons[1]?.url} --key-file root.key deploy app --json`);
   expect(JSON.parse(stdout)).toMatchObject({ undo: `runtimectl --url ${daemons[1]?.url} --key-file root.key workers disable app@3.0.0` });

@@ -111,7 +111,7 @@ test("`workers delete` requires the user to type the name of the worker", async 
 });
 
 test.each([["workers delete app --no-input"], ["CI"]])(
-  "`workers delete` does not prompt when prompts are disabled (by %s)",
+  "`workers delete` does not prompt when prompts are disabled (cause: %s)",
   async (words) => {
     const run = words === "CI" ? await shell.runInTerminal("workers delete app", { env: { CI: "1" } }) : await shell.runInTerminal(words);
     expect(run.status).toBe(2);
@@ -129,7 +129,7 @@ test("runtimectl prints no escape codes with NO_COLOR, --no-color or TERM=dumb",
   expect((await shell.runInTerminal("wrokers", { env: { NO_COLOR: "" } })).stdout).toContain("\u001b[31merror:");
 });
 
-test("runtimectl exits with 0 and no error when the program that reads it exits", async () => {
+test("runtimectl exits with 0 and no error when the reader of its output exits", async () => {
   const run = await shell.runProgram("workers upload --help", {
     started: (child) => {
       child.stdin?.end();

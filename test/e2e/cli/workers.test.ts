@@ -182,7 +182,7 @@ describe("runtimectl `workers rollback`", () => {
     expect(await installed()).toEqual(before);
   });
 
-  test("changes nothing when the key can only read", async () => {
+  test("changes nothing when the key has only read permissions", async () => {
     const env = { RUNTIMECTL_KEY: succeeded(await shell.run("keys create --preset viewer")).stdout.trim() };
     const before = await installed();
 
@@ -215,7 +215,7 @@ describe("runtimectl `workers open`", () => {
     await expect.poll(opened).toBe(`${daemon.url}/@team/app/\n`);
   });
 
-  test("prints the URL and opens no browser with --print, in a pipe, in CI or headless", async () => {
+  test("prints the URL without a browser with --print, in a pipe, in CI or headless", async () => {
     const env = await desktop();
 
     expect(succeeded(await shell.run("workers open @team/app@1.0.0", { env })).stdout).toBe(`${daemon.url}/@team/app@1.0.0/\n`);

@@ -72,7 +72,7 @@ async function runsOf(daemon: TestDaemon): Promise<{ one: CronRun[]; every: Cron
   return { one: one?.runs ?? [], every: every?.runs ?? [], problem: one?.problem };
 }
 
-test(`${slots} times of a schedule run once each, and on every daemon with \`on: every\``, { timeout: 120_000 }, async () => {
+test(`a cron job runs on one daemon per slot, or on each daemon with \`on: every\``, { timeout: 120_000 }, async () => {
   const [first, second] = daemons as [TestDaemon, TestDaemon];
   const finished = async () => (await runsOf(first)).one.filter(({ outcome }) => outcome === "ok").length;
 
@@ -91,7 +91,7 @@ test(`${slots} times of a schedule run once each, and on every daemon with \`on:
   expect(everywhere.length).toBeGreaterThan(slots / 2);
 });
 
-test("no daemon runs a job while the primary is away, and its times are skipped later", { timeout: 120_000 }, async () => {
+test("no cron job runs while the primary is stopped, and these runs are later skipped", { timeout: 120_000 }, async () => {
   const [first] = daemons as [TestDaemon];
   await sqld.kill();
   const killedAt = Math.floor(Date.now() / 1000);

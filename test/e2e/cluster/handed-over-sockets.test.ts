@@ -5,7 +5,7 @@ import { startDaemon } from "../../support/start-daemon.js";
 import { startSqld } from "../../support/start-sqld.js";
 
 // Until it can serve, such a daemon does not listen: only its start keeps the process running.
-test("a daemon on sockets of systemd copies the primary's keys, serves and stops", async () => {
+test("a daemon with sockets from systemd copies the primary's keys, serves and stops", async () => {
   const sqld = await startSqld();
   onTestFinished(sqld.dispose);
   const socket = openListeningSocket();

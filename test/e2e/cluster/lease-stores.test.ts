@@ -54,7 +54,7 @@ describe.each([
   ["a local file", openLocal],
   ["a primary", openPrimary],
 ])("a lease store (storage: %s)", (_name, open) => {
-  test("gives a name to one caller, and gives a repeated request the same answer", async () => {
+  test("grants a name to only one caller, and repeats the result for a repeated request", async () => {
     const { leases } = await open();
     const slot = requestAt(Date.now());
 
@@ -72,7 +72,7 @@ describe.each([
     ]);
   });
 
-  test("records a name as skipped while a lease of its queue is held", async () => {
+  test("records a name as skipped while another lease of the same queue is held", async () => {
     const { leases } = await open();
     const now = Date.now();
     const [first, second, third] = [requestAt(now), requestAt(now + 1), requestAt(now + 2)];
@@ -91,7 +91,7 @@ describe.each([
     ]);
   });
 
-  test("rejects a slot that is more than 5 s away, and later records it as skipped", async () => {
+  test("rejects a slot more than 5 s from now, and records a past slot as skipped", async () => {
     const { leases } = await open();
     const past = requestAt(Date.now() - 6_000);
     const future = requestAt(Date.now() + 8_000);
@@ -105,7 +105,7 @@ describe.each([
     expect(await leases.list(["job"], 10)).toMatchObject([{ name: past.name, state: "skipped" }]);
   });
 
-  test("marks leases of stopped holders as unknown, and never gives them away again", async () => {
+  test("marks leases of stopped holders as unknown, and never grants them again", async () => {
     const { leases, execute } = await open();
     const now = Date.now();
     const [first, second] = [requestAt(now), requestAt(now + 1)];
@@ -151,7 +151,7 @@ describe.each([
   ["a local file", openLocal],
   ["a primary", openPrimary],
 ])("leases of a long run and of a deleted worker (storage: %s)", (_name, open) => {
-  test("list a held lease and the last run behind skipped ones, which replace no run", async () => {
+  test("list a held lease and the last run even after many skipped leases", async () => {
     const { leases } = await open();
     const now = Date.now() - 4_000;
     const [ran, held] = [requestAt(now), requestAt(now + 1)];
@@ -169,7 +169,7 @@ describe.each([
     expect(kept.map(({ state }) => state)).toEqual([...Array.from({ length: 50 }, () => "skipped"), "ran", "ran"]);
   });
 
-  test("are deleted by the prefix of their queue up to a time, and old heartbeats too", async () => {
+  test("can be deleted by queue prefix and time; old heartbeats are also deleted", async () => {
     const { leases, execute } = await open();
     const now = Date.now();
     const requests = ["cron app GET /", "cron app-2 GET /"].map((queue) => requestAt(now, { name: queue, queue }));
@@ -213,7 +213,7 @@ describe("the lease stores of several daemons with one primary", () => {
     expect((await second.settle([])).unknown).toEqual([]);
   });
 
-  test("list leases while another client holds the write lock", async () => {
+  test("can list leases while another client holds the write lock", async () => {
     const { sqld, execute } = await startPrimary();
     const { store } = await openReplicatedStore(sqld.url);
     expect(await store.leases.list(["job"], 1)).toEqual([]);
@@ -226,7 +226,7 @@ describe("the lease stores of several daemons with one primary", () => {
     await slow;
   });
 
-  test("reject all requests while the primary is away, and keep no lease", async () => {
+  test("reject all requests and store no lease while the primary is unreachable", async () => {
     const { sqld } = await startPrimary();
     const { store } = await openReplicatedStore(sqld.url);
     await sqld.kill();

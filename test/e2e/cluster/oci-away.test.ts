@@ -21,7 +21,7 @@ afterAll(() => instances.dispose());
 const find = async ({ client }: TestInstance, name: string) => (await client.workers.list()).find((worker) => worker.name === name);
 
 test(
-  "downloaded workers are served while the registry is away, also after a restart",
+  "a daemon serves downloaded workers without the registry, even after a restart",
   async () => {
     const a = await instances.start("d");
     let c = await instances.start("e");
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  "a frozen registry and an absent primary reject changes, and workers are served",
+  "a daemon serves, but rejects changes, without a responding registry or primary",
   async () => {
     let [a, c] = [await instances.start("h"), await instances.start("i")];
     await uploadText(a, "steady", "1.0.0", "steady");
@@ -78,7 +78,7 @@ test(
 );
 
 test(
-  "a replaced version is served with its previous files while the registry is away",
+  "a replaced version keeps its previous files while the registry is unreachable",
   async () => {
     const a = await instances.start("l");
     let c = await instances.start("m");

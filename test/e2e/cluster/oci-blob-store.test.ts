@@ -38,7 +38,7 @@ async function newBlob(sizeBytes: number) {
   return { digest, sizeBytes, file, mediaType, into: `${file}.received` };
 }
 
-test("a stored blob is received with the same bytes", async () => {
+test("the blob store returns a stored blob with the same bytes", async () => {
   for (const sizeBytes of [1, 100_000, 5 * megabyte]) {
     const blob = await newBlob(sizeBytes);
     expect(await store.has(blob.digest)).toBe(false);
@@ -50,20 +50,20 @@ test("a stored blob is received with the same bytes", async () => {
   }
 });
 
-test("the garbage collection of the registry keeps a blob", async () => {
+test("the garbage collection of the registry keeps a stored blob", async () => {
   const blob = await newBlob(1000);
   await store.put(blob);
   await registry.collectGarbage();
   await store.get(blob, blob.into);
 });
 
-test("a missing file rejects the upload, and the store stays usable", async () => {
+test("the upload of a missing file fails, and the next upload succeeds", async () => {
   const blob = await newBlob(1000);
   await expect(store.put({ ...blob, file: `${blob.file}.missing` })).rejects.toThrow();
   await store.put(blob);
 });
 
-test("a removed blob is missing, and can be stored again", async () => {
+test("a removed blob cannot be downloaded, and can be stored again", async () => {
   const blob = await newBlob(1000);
   await store.put(blob);
   expect(await store.remove(blob.digest)).toBe("removed");
@@ -74,7 +74,7 @@ test("a removed blob is missing, and can be stored again", async () => {
   await store.get(blob, blob.into);
 });
 
-test("a changed or cut blob is rejected, and no file remains", async () => {
+test("the download of a changed or truncated blob fails and leaves no file", async () => {
   const changed = await newBlob(10_000);
   await store.put(changed);
   await writeFile(registry.blobFile(changed.digest), randomBytes(10_000));
@@ -86,7 +86,7 @@ test("a changed or cut blob is rejected, and no file remains", async () => {
   expect([changed.into, cut.into].filter((file) => existsSync(file))).toEqual([]);
 });
 
-test("a call to a frozen registry fails after 2 s, and a later call succeeds", async () => {
+test("a call to a frozen registry fails after 2 s; a call after the freeze succeeds", async () => {
   const blob = await newBlob(1000);
   await store.put(blob);
   const other = await newBlob(1000);

@@ -31,7 +31,7 @@ async function removeReplica(name: string): Promise<void> {
 }
 
 test(
-  "`disableLatest` disables a version that this daemon has not downloaded",
+  "an upload with `disableLatest` disables a version that is not downloaded yet",
   async () => {
     const [a, c] = await Promise.all([instances.start("q"), instances.start("r")]);
     const first = { "index.js": 'export default { fetch: () => new Response("one") };', "manifest.yaml": "name: bumped\n" };
@@ -50,7 +50,7 @@ test(
 );
 
 test(
-  "without a replica and a primary, downloaded workers stay and are served",
+  "a daemon without replica and primary keeps and serves its downloaded workers",
   async () => {
     const a = await instances.start("o");
     let c = await instances.start("p");

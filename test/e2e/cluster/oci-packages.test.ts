@@ -24,7 +24,7 @@ afterAll(() => instances.dispose());
 const find = async ({ client }: TestInstance, name: string) => (await client.workers.list()).find((worker) => worker.name === name);
 
 test(
-  "another daemon downloads an uploaded worker at its first request",
+  "another daemon downloads an uploaded worker when its first request arrives",
   async () => {
     const [a, c] = [await instances.start("a"), await instances.start("c")];
     await uploadText(a, "shop", "1.0.0", "first");
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  "changes that others made while a daemon was stopped are applied at its start",
+  "a daemon applies at its start the changes that other daemons made before",
   async () => {
     const a = await instances.start("f");
     let c = await instances.start("g");
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  "two daemons that upload one version at the same time end with the same content",
+  "two daemons serve the same content after simultaneous uploads of one version",
   async () => {
     const [a, c] = [await instances.start("j"), await instances.start("k")];
     for (let round = 0; round < 5; round += 1) {

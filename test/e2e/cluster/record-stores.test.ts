@@ -60,7 +60,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
     expect(calls).toBe(before);
   });
 
-  test("rejects all changes of a transaction when one of their conditions is not met", async () => {
+  test("rejects all changes of a transaction when one of its conditions is not met", async () => {
     const records = await open();
     const [a] = (await records.transact([{ kind: "host", key: "a", value: "1", ifRevision: 0 }])) ?? [];
 
@@ -89,7 +89,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
   });
 });
 
-test("a local store keeps its records at a restart, and reports its deleted file", async () => {
+test("a local store keeps its records after a restart, and reports a deleted file", async () => {
   const { store, directory } = await openLocal();
   const stored = await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
   store.close();
@@ -102,7 +102,7 @@ test("a local store keeps its records at a restart, and reports its deleted file
 });
 
 describe("the record stores of several daemons with one primary", () => {
-  test("receive each other's records, and accept one of two conflicting writes", async () => {
+  test("exchange their records, and accept only one of two conflicting writes", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);
@@ -117,7 +117,7 @@ describe("the record stores of several daemons with one primary", () => {
     await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
   });
 
-  test("call their listeners with exactly those records that changed", async () => {
+  test("call their listeners with exactly the changed records", async () => {
     const { url } = await startPrimary();
     const { store: one } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url);
@@ -134,7 +134,7 @@ describe("the record stores of several daemons with one primary", () => {
     expect(changes.slice(0, 3)).toEqual([added, removed, own]);
   });
 
-  test("create the table of records in a primary of an earlier version", async () => {
+  test("create the table for records in a primary that an earlier version created", async () => {
     const primary = await startPrimary();
     const { store } = await openReplicatedStore(primary.url);
     await store.create(newKey());

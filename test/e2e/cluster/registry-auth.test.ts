@@ -65,7 +65,7 @@ async function receive(store: OciBlobStore): Promise<string> {
   return readFile(into, "utf8");
 }
 
-test("a registry with a password accepts the right one, and a changed one after a rejection", async () => {
+test("an upload fails with a wrong password, and succeeds with the corrected password", async () => {
   let credential: string | undefined = "ann:wrong";
   const store = await open(registry.url, () => credential);
   const blob = { digest, sizeBytes, file, mediaType: "application/octet-stream" };
@@ -78,7 +78,7 @@ test("a registry with a password accepts the right one, and a changed one after 
   await store.close();
 });
 
-test("a token of the token server is used for all calls, and is renewed after a rejection", async () => {
+test("calls reuse a token of the token server, and request a new one after a rejection", async () => {
   const accepted = new Set(["Bearer token-1"]);
   let issued = 0;
   const tokens = await serve((_request, response) => {
@@ -101,7 +101,7 @@ test("a token of the token server is used for all calls, and is renewed after a 
   await store.close();
 });
 
-test("a redirect to another server is followed without the credential", async () => {
+test("a download follows a redirect to another server without sending the credential", async () => {
   const storage = await serve((_request, response) => response.end(content));
   const server = await serve((request, response) => {
     if (request.headers.authorization === undefined) return response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
@@ -113,7 +113,7 @@ test("a redirect to another server is followed without the credential", async ()
   await store.close();
 });
 
-test("a registry that redirects without end is rejected", async () => {
+test("a call fails when the registry redirects endlessly", async () => {
   const server = await serve((request, response) => response.writeHead(307, { location: request.url }).end());
   const store = await open(server.origin, () => undefined);
   await expect(receive(store)).rejects.toMatchObject({ kind: "unexpected" });
@@ -121,7 +121,7 @@ test("a registry that redirects without end is rejected", async () => {
   await store.close();
 });
 
-test("an upload accepts a relative address with and without a query", async () => {
+test("an upload accepts a relative Location header with and without a query", async () => {
   for (const location of ["/uploads/1", "/uploads/1?state=a%3D"]) {
     const puts: string[] = [];
     const server = await serve(({ method, url = "" }, response) => {
@@ -139,7 +139,7 @@ test("an upload accepts a relative address with and without a query", async () =
   }
 });
 
-test("a registry that stops in the middle of a blob is abandoned after 2 s", async () => {
+test("a download fails after 2 s when the registry stops in the middle of a blob", async () => {
   const server = await serve((_request, response) => {
     response.writeHead(200, { "content-length": String(sizeBytes) });
     response.write(content.slice(0, 5));

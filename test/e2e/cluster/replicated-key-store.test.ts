@@ -24,7 +24,7 @@ test("two key stores that open an empty primary simultaneously share all keys", 
   }
 });
 
-test("a new key is visible in its own key store at once, and in the others later", async () => {
+test("a new key is visible in its own key store immediately, and in other stores later", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -54,7 +54,7 @@ test("a new key is visible in its own key store at once, and in the others later
   ]);
 });
 
-test("a rotation without a grace period ends the old key in every key store", async () => {
+test("a rotation without a grace period revokes the old key in every key store", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url, { syncIntervalMs: 60_000 });

@@ -110,7 +110,7 @@ describe("a daemon that shares its worker directories with another daemon", () =
     }
   });
 
-  test("serves a file in a subfolder after the other daemon changes the file", async () => {
+  test("serves the new content of a file in a subfolder that the other daemon changed", async () => {
     await install(a, "edited", {
       "index.js": `export { default } from "./lib/deep/app.js";`,
       "lib/deep/app.js": appThatSays("before")["index.js"],
@@ -124,7 +124,7 @@ describe("a daemon that shares its worker directories with another daemon", () =
     await expectSoon(b, "/edited/", "after");
   });
 
-  test("completes a request with the old files when the other daemon replaces them", { timeout: 60_000 }, async () => {
+  test("completes a request with the old files when the other daemon replaces the files", { timeout: 60_000 }, async () => {
     await install(a, "lazy", lazyApp("old"));
     await expectSoon(b, "/lazy/", "old");
     // A new isolate has not imported the late file yet.
@@ -182,7 +182,7 @@ test("a daemon emits events without a principal for changes by another daemon", 
   await following;
 });
 
-test("two daemons keep one complete version after concurrent uploads of it", { timeout: 120_000 }, async () => {
+test("two daemons keep one complete version after concurrent uploads of this version", { timeout: 120_000 }, async () => {
   const files = 30;
   const contents = (mark: string) => Object.fromEntries(Array.from({ length: files }, (_, index) => [`file-${index}.txt`, mark]));
   for (let round = 0; round < 5; round += 1) {

@@ -26,7 +26,7 @@ describe("the service manager of a daemon", () => {
     expect(manager.notes[1]).toBe("STOPPING=1\nSTATUS=finishing what is in flight");
   });
 
-  test("is optional: without its socket, the daemon logs a warning and continues", async () => {
+  test("is optional: without the socket, the daemon logs a warning and continues", async () => {
     const directory = await temporaryDirectory();
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: path.join(directory, "nobody") } });
     onTestFinished(daemon.dispose);

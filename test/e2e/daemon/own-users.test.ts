@@ -55,7 +55,7 @@ describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
     expect(users[0]).not.toEqual(users[1]);
   });
 
-  test("get user IDs from a random position on in the configured range", () => {
+  test("get user IDs that start at a random position in the configured range", () => {
     const firstUsers = Array.from({ length: 5 }, () => UidPool.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
     expect(new Set(firstUsers).size).toBeGreaterThan(1);
   });

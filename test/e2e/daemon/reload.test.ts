@@ -34,7 +34,7 @@ async function hangUp(daemon: TestDaemon): Promise<void> {
 }
 
 describe("a daemon that receives SIGHUP", () => {
-  test("reloads all plugins, and notifies the service manager at start and end", async () => {
+  test("reloads all plugins, and notifies the service manager before and after", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startWithKeyFile({ NOTIFY_SOCKET: address });

@@ -105,7 +105,7 @@ describe("the listening sockets that systemd passes to a daemon", () => {
     expect((await early).status).toBe(200);
   });
 
-  test("remain in use for open connections after the daemon has begun to stop", async () => {
+  test("still serve open connections after the daemon has begun to stop", async () => {
     const socket = handedOver();
     const daemon = await startDaemon({ listenFds: [socket.fd] });
     onTestFinished(daemon.dispose);

@@ -70,7 +70,7 @@ test("opens the log of the selected app with one key on the overview", async () 
 test.each([
   ["orders", "1"],
   ["broken", "1"],
-])("rolls back the app %s with one key on the overview, and its incident ends", async (name, text) => {
+])("rolls back the app %s with one key on the overview, which ends the incident", async (name, text) => {
   const window = await session.tui("", { columns: 140, rows: 45 });
   await window.waitFor(`${name} 1.1.0`);
   window.press(`/${name}${keys.enter}`);

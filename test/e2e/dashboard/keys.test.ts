@@ -184,7 +184,7 @@ test("revokes an API key only after the user types its name", async () => {
   expect(await keyNames()).not.toContain("leaving");
 });
 
-test("without keys:read, shows the missing permission and offers no action", async () => {
+test("shows that the permission keys:read is missing, and offers no action", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });
   await window.waitFor("This screen requires the permission keys:read");
   expect(window.text()).not.toMatch(/create|revoke/);

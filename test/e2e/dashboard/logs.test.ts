@@ -129,7 +129,7 @@ test("escapes control characters in log lines", async () => {
   expect(window.text()).toContain("[6 Logs]");
 });
 
-test("shows log lines of all workers in the order of their times by default", async () => {
+test("shows log lines of all workers in chronological order by default", async () => {
   await say("talker", "one of talker");
   await say("other", "two of other");
   await say("talker", "three of talker");
@@ -172,7 +172,7 @@ test.each([
   await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
 });
 
-test("shows console output, requests or all log lines in turn when s is pressed", async () => {
+test("switches between console output, requests and all log lines when s is pressed", async () => {
   await say("shots", "an error", "error");
   const window = await openLogs("shots", { columns: 100, rows: 24 });
   await window.waitFor("an error");

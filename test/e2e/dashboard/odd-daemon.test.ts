@@ -101,7 +101,7 @@ test("shows that plugins are loading until the daemon responds", async () => {
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("uses the refresh interval of --refresh, otherwise that of ui.refresh", async () => {
+test("uses the refresh interval in --refresh, otherwise the interval in ui.refresh", async () => {
   await writeTree(shell.home, { "seldom/config.yaml": "ui: { refresh: 1h }\n" });
   const env = { RUNTIMECTL_CONFIG_DIR: `${shell.home}/seldom` };
   const [seldom, often] = await Promise.all([
@@ -150,7 +150,7 @@ test("inserts pasted text only in text inputs, and never handles it as key press
 test.each([
   [20, 5],
   [1, 1],
-])("in a terminal of %dx%d, accepts only ctrl-c until the user enlarges it", async (columns, rows) => {
+])("accepts only ctrl-c until the user enlarges the terminal of %dx%d", async (columns, rows) => {
   const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
   const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
   const asksForRoom = columns === 1 ? /^t$/ : /the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/;

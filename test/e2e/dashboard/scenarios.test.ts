@@ -64,7 +64,7 @@ function rollback(name: string): Remedy {
 }
 
 test.each(Object.keys(scenarios) as (keyof typeof scenarios)[])(
-  "shows the cause without a key press and the remedy within 2 when something %s",
+  "shows the cause at once and the remedy within 2 key presses when something %s",
   async (name) => {
     const { subject, cause, open } = scenarios[name];
     const { steps, isDone } = remedies[name];

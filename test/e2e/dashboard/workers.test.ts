@@ -104,7 +104,7 @@ test("asks before it disables the only enabled version of a worker", async () =>
   expect(await statusOf("/app/")).toBe(404);
 });
 
-test("activates the previous version by a rollback, and undo reverts this rollback", async () => {
+test("rolls back to the previous version, and undo reverts the rollback", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");
   window.press("R");
@@ -209,7 +209,7 @@ test("shows and copies the URL of a worker, and shows equivalent commands", asyn
     expect(window.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("names the permissions that a read-only API key lacks, and changes nothing", async () => {
+test("names the missing permissions of a read-only API key, and changes nothing", async () => {
   const made = await session.shell.run("keys create --role viewer --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await session.tui(`--screen workers --url ${session.daemon.url} --key-file looker.key`, { columns: 170, rows: 45 });

@@ -42,7 +42,7 @@ describe("an archive that a common program creates", () => {
     ["archiver, streamed", "zip", (archivePath) => zipWith(archivePath, false)],
     ["archiver, zip64", "zip", (archivePath) => zipWith(archivePath, true)],
   ];
-  test.for(writers)("is unpacked to the files that the program packed (program: %s)", async ([, format, write]) => {
+  test.for(writers)("is unpacked to exactly the packed files (program: %s)", async ([, format, write]) => {
     const long = "l".repeat(120);
     await writeFiles(path.join(folder, "package"), {
       "manifest.yaml": "name: app\n",

@@ -71,7 +71,7 @@ describe("a worker that uses the npm package ws", () => {
     socket.close();
   });
 
-  test("closes a WebSocket with the close code of the worker or the client", async () => {
+  test("closes a WebSocket with the close code that the worker or the client sends", async () => {
     const closedBy = async (message: string): Promise<unknown[]> => {
       const { socket, next } = await open("/sockets/chat");
       await next();

@@ -43,7 +43,7 @@ describe("an uploaded npm package", () => {
   }
 
   test.for(["swagger-ui-dist", "reveal.js"])(
-    "is unpacked to the same files as with tar (npm package %s)",
+    "is unpacked to the same files that tar unpacks (npm package %s)",
     { timeout: 120_000 },
     async (name) => {
       const { stdout } = await run(
@@ -57,7 +57,7 @@ describe("an uploaded npm package", () => {
     },
   );
 
-  test(`is unpacked to the same files as with tar (at least ${leastPackages} packages)`, { timeout: 300_000 }, async () => {
+  test(`is unpacked to the same files that tar unpacks (${leastPackages} packages)`, { timeout: 300_000 }, async () => {
     const folders = await someInstalledPackages(leastPackages + 4);
     expect(folders.length).toBeGreaterThanOrEqual(leastPackages);
     const archive = path.join(fixture.root, "package.tgz");

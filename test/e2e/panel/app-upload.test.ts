@@ -30,7 +30,7 @@ async function archive(manifest: string, content: Record<string, string | Uint8A
 
 const installed = async () => ((await fixture.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
 
-test("shows a dropped archive and the version that it replaces, then installs it", async () => {
+test("shows a dropped archive and the version to replace, then installs the archive", async () => {
   const page = await fixture.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
@@ -144,7 +144,7 @@ test("prevents an upload outside of the key's namespaces or without the permissi
   await expectAccessible(viewer);
 });
 
-test("installs nothing when the user cancels an upload, and offers to repeat it", async () => {
+test("installs nothing when the user cancels an upload, and offers a repeated upload", async () => {
   const way = await HeldWay.to(fixture.daemon.url, 1024 * 1024);
   const page = await fixture.open("apps", { url: way.url });
   onTestFinished(async () => {

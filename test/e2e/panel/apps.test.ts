@@ -63,7 +63,7 @@ test("filters apps by name, namespace and state, and keeps the filters in the UR
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("shows a failing app in overview, list and app page, with cause and position", async () => {
+test("shows cause and position of an app's failure in overview, list and app page", async () => {
   const page = await fixture.open("overview");
   for (let request = 0; request < 5; request += 1) expect((await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
   const attention = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem").filter({ hasText: "orders" });

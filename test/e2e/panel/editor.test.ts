@@ -73,7 +73,7 @@ test("searches in the text with Ctrl+F", async () => {
   await page.getByRole("textbox", { name: "Find" }).waitFor({ state: "hidden" });
 });
 
-test("shows the failure after a saved manifest names a missing file, and reverts it", async () => {
+test("shows that a saved manifest names a missing file, and reverts the manifest", async () => {
   const page = await openFile("coder", "manifest.yaml", [502]);
   await textOf(page, "manifest.yaml").fill('name: coder\nversion: "1.0.0"\nentrypoint: missing.js\n');
   await page.keyboard.press("Control+s");

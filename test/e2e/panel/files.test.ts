@@ -206,7 +206,7 @@ test("shows that a folder is empty, and that a file is not readable", async () =
   await expectAccessible(page);
 });
 
-test("shows files without edit actions to a viewer key, and none of built-in apps", async () => {
+test("shows a viewer key files without edit actions, and no files of built-in apps", async () => {
   const viewer = await fixture.open("apps/shop/files?path=workers/shop/1.0.0", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(
@@ -225,7 +225,7 @@ test("shows files without edit actions to a viewer key, and none of built-in app
   await expectAccessible(page);
 });
 
-test("shows the error when a saved file breaks an app, and reverts it with Undo", async () => {
+test("shows the error when a saved file breaks an app, and Undo restores the file", async () => {
   const editor = await fixture.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
   const text = editor.getByRole("textbox", { name: "Text of index.js" });
   await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
@@ -275,7 +275,7 @@ test("shows that a deleted file breaks an app, and that an upload repairs the ap
   expect(await (await fetch(`${fixture.daemon.url}/coder/`)).text()).toBe("mended");
 });
 
-test("reloads a plugin after its file is edited, and shows whether the plugin loaded", async () => {
+test("reloads a plugin after an edit of its files, and shows whether the plugin loaded", async () => {
   const plugin = path.join(fixture.daemon.directory, "plugins/greeter");
   await writeTree(plugin, { "manifest.yaml": "name: greeter\nversion: 1.0.0\n", "plugin.js": "export default {};" });
   const headers = { "x-api-key": fixture.daemon.rootKey };

@@ -111,7 +111,7 @@ test("lists the isolates of an app, and stops an isolate", async () => {
   expect((await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
 });
 
-test("shows only its own apps to a key of one namespace, and no history of the daemon", async () => {
+test("shows a key of one namespace only apps of this namespace and no daemon history", async () => {
   const key = await fixture.key({ role: "editor", namespaces: ["@team"] });
   const page = await fixture.open("overview", { key });
   await page.getByText("The only app has no problem").waitFor();

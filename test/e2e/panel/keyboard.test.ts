@@ -78,7 +78,7 @@ test.each(pages)("reaches each control of %s with Tab, and shows the focus", asy
   expect(await page.evaluate(`(${missed})()`)).toEqual([]);
 });
 
-test("rolls an app back, undoes it and opens a page with keys only", async () => {
+test("rolls an app back, undoes the rollback and opens a page with the keyboard only", async () => {
   await page.goto(`${fixture.daemon.url}/cpanel/overview`);
   await page.getByRole("button", { name: "Roll back to 0.9.0: orders" }).focus();
   await page.keyboard.press("Enter");

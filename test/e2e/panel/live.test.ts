@@ -49,7 +49,7 @@ const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
 const upload = (files: Record<string, string>) => packFiles(files).then((archive) => uploadOf("package.tgz", archive));
 const rowOf = (page: Page, name: string) => page.getByRole("rowheader", { name });
 
-test("shows an app immediately after another client uploads, disables or deletes it", async () => {
+test("shows immediately that another client uploads, disables or deletes an app", async () => {
   const [list, overview] = [await openTold("apps"), await openTold("overview")];
   await rowOf(list, "shop").waitFor();
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
@@ -109,7 +109,7 @@ test("sends no requests when an app outside of the key's namespaces changes", as
   expect(questions).toBeGreaterThan(0);
 });
 
-test("ends the session when its key is revoked, and the event stream at sign-out", async () => {
+test("ends the session when its key is revoked; closes the event stream at sign-out", async () => {
   const { id, key } = (await client.keys.create({ body: { name: "leaving", role: "admin" } })).data;
   // For up to 1 s after the revocation the stream is still open, so the list can be requested with the revoked key.
   const page = await openTold("apps", { key, provoked: [401] });

@@ -171,7 +171,7 @@ test("selects a time range in the histogram, and exports the selected entries", 
   expect(JSON.parse(jsonl.text)).toMatchObject({ worker: "chatty", text: "asked for /first" });
 });
 
-test("shows the logs of all apps with the app names, and filters them by one app", async () => {
+test("shows the logs of all apps with the app names, and filters the logs by one app", async () => {
   await fetch(`${fixture.daemon.url}/chatty/all`);
   await fetch(`${fixture.daemon.url}/shop/all`);
   const page = await fixture.open("logs");

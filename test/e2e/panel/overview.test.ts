@@ -63,7 +63,7 @@ test("shows that the metrics are not readable and that the daemon is not ready",
   expect(fixture.browser.complaints).toEqual([]);
 });
 
-test("shows since when the daemon has been unreachable, and removes colors of states", async () => {
+test("shows since when the daemon is unreachable, and shows all states without color", async () => {
   const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
   // The code of a section cannot be loaded while the daemon is away.

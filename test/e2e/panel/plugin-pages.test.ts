@@ -61,7 +61,7 @@ test("shows why a frame cannot show a plugin's page, and rejects paths not in th
   }
   await page.context().close();
 });
-test("shows a plugin's page behind a proxy, and links to it from the admin listener", async () => {
+test("shows a plugin's page behind a proxy, and links to the page on an admin listener", async () => {
   const proxy = await startPathProxy(fixture.daemon.url, "/tools/runtime");
   onTestFinished(proxy.close);
   // Root-relative requests of the page itself do not reach the daemon through the proxy.

@@ -92,7 +92,7 @@ test("lists plugins with state and reason, filters the list, and reloads the plu
   expect(browser.complaints).toEqual([]);
 });
 
-test("disables and enables a plugin, and shows the plugin's details and dependents", async () => {
+test("disables and enables a plugin, and shows its details and dependent plugins", async () => {
   const page = await open("plugins");
   await page.getByRole("button", { name: "Disable @team/board" }).click();
   await page.getByText("@team/board is off.").waitFor();
@@ -117,7 +117,7 @@ test("disables and enables a plugin, and shows the plugin's details and dependen
   expect(browser.complaints).toEqual([]);
 });
 
-test("shows a plugin before its upload, shows a rejection, and deletes a plugin", async () => {
+test("shows the preview and the rejection of a plugin upload, and deletes a plugin", async () => {
   const page = await open("plugins", { provoked: [400] });
   const choose = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent("filechooser");

@@ -76,7 +76,7 @@ const incidentOf = (page: Page, subject: string) =>
   page.getByRole("region", { name: "Needs attention" }).getByRole("listitem").filter({ hasText: subject });
 
 test.each(Object.keys(scenarios) as (keyof typeof scenarios)[])(
-  "shows the cause without a click and the remedy within 2 when something %s",
+  "shows the cause at once and the remedy within 2 clicks when something %s",
   async (name) => {
     const { subject, cause, open } = scenarios[name];
     const { clicks, act, isDone } = remedies[name];

@@ -83,7 +83,7 @@ async function scriptSizes(page: Page): Promise<number[]> {
   return await Promise.all([...new Set(loaded)].map(async (url) => gzipSync(await (await fetch(url)).text()).length));
 }
 
-test("loads at most 110 kB of compressed scripts before sign-in, 200 kB with overview", async () => {
+test("compressed scripts have at most 110 kB at sign-in, 200 kB including the overview", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await page.getByLabel("API key").waitFor();
   const before = await scriptSizes(page);

@@ -121,7 +121,7 @@ test("warns five minutes before a session expires, and can renew the session", a
   }
 });
 
-test("keeps its data on the screen while the daemon is unreachable, then reloads it", async () => {
+test("keeps showing its data while the daemon is unreachable, then reloads the data", async () => {
   const first = await startDaemon();
   const unanswered = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/;
   const page = await browser.page(`${first.url}/cpanel/keys`, { provoked: [unanswered] });

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const overlay = () => readFile(path.join(fixture.daemon.directory, "plugins/plugin-gateway/manifest.yaml"), "utf8");
 
-test("shows variables with source, directories with free space, and isolation layers", async () => {
+test("shows sources of variables, free space of directories and the isolation layers", async () => {
   const page = await fixture.open("settings");
   const variables = page.getByRole("table", { name: "Variables" });
   const rootKey = variables
@@ -64,7 +64,7 @@ test("shows the permission that the settings require", async () => {
   await expectAccessible(page);
 });
 
-test("saves a rate limit of the gateway in the form, shows errors, and reverts it", async () => {
+test("saves and reverts a rate limit of the gateway in the form, and shows errors", async () => {
   const page = await fixture.open("plugins/plugin-gateway", { provoked: [400] });
   await page.getByRole("button", { name: "Add to rateLimits" }).click();
   const rule = page.getByRole("group", { name: "rateLimits 1" });
@@ -93,7 +93,7 @@ test("saves a rate limit of the gateway in the form, shows errors, and reverts i
   await page.getByRole("group", { name: "rateLimits 1" }).waitFor({ state: "detached" });
 });
 
-test("edits plugin settings as YAML, and only shows them without plugins:config", async () => {
+test("edits plugin settings as YAML, and shows them read-only without plugins:config", async () => {
   const page = await fixture.open("plugins/plugin-gateway");
   await page.getByRole("button", { name: "Edit as YAML" }).click();
   const editor = page.getByLabel("Text of the manifest");

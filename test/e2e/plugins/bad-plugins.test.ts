@@ -104,7 +104,7 @@ describe("a loaded plugin that fails at run time", () => {
     ["a timer that throws", `onInit() { setTimeout(() => { throw new Error("in a timer"); }, 1); }`, "200"],
     ["an unhandled rejection", `onInit() { void Promise.reject(new Error("nobody awaits me")); }`, "200"],
     ["a rejection with a text", `onInit() { void Promise.reject("a text"); }`, "200"],
-  ])("makes only its own requests fail (failure: %s)", async (_what, hook, statusOfMarked) => {
+  ])("affects only the requests that it handles (failure: %s)", async (_what, hook, statusOfMarked) => {
     await upload("bad", `export default { ${hook} };`);
     expect((await client.plugins.list()).find(({ name }) => name === "bad")).toMatchObject({ status: "loaded" });
     await client.workers.restart({ params: { scope: "_", name: "app", version: "1.0.0" } });
