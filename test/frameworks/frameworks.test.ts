@@ -104,7 +104,7 @@ async function navigate(page: Page): Promise<void> {
 
 describe("the build of a framework, deployed as a worker", () => {
   test.each(["astro", "next", "nuxt", "react-router", "solid-start", "sveltekit", "tanstack-start"])(
-    "works in a browser with scripts, navigation and a form (framework: %s)",
+    "runs scripts, navigation and a form in a browser (framework: %s)",
     { timeout: buildTimeoutMs },
     async (name) => {
       const { page, problems } = await openDeployed(name);
@@ -117,7 +117,7 @@ describe("the build of a framework, deployed as a worker", () => {
   );
 
   test.each(["astro-static", "next-export"])(
-    "works in a browser with scripts, links and a 404 page (framework: %s)",
+    "runs scripts, links and a 404 page in a browser (framework: %s)",
     { timeout: buildTimeoutMs },
     async (name) => {
       const { page, problems, origin } = await openDeployed(name);
