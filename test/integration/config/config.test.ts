@@ -237,7 +237,7 @@ describe("configuration from systemd's environment variables", () => {
     [{ LISTEN_FDS: "1" }, []],
     [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, []],
     [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, []],
-  ])("contains for the environment %j the socket descriptors %j", (environment, expected) => {
+  ])("maps the environment %j to the socket descriptors %j", (environment, expected) => {
     expect(read(environment).service.listenFds).toEqual(expected);
   });
 
@@ -247,7 +247,7 @@ describe("configuration from systemd's environment variables", () => {
     [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, undefined],
     [{ WATCHDOG_USEC: "0", WATCHDOG_PID: "4711" }, undefined],
     [{ WATCHDOG_USEC: "soon" }, undefined],
-  ])("contains for the environment %j the watchdog interval %j in ms", (environment, expected) => {
+  ])("maps the environment %j to the watchdog interval %j in ms", (environment, expected) => {
     expect(read(environment).service.watchdogMs).toBe(expected);
   });
 
@@ -256,7 +256,7 @@ describe("configuration from systemd's environment variables", () => {
   });
 });
 
-test("the root key is read from the systemd credential first, then file, then variable", async () => {
+test("the root key is read from the systemd credential, else a file, else a variable", async () => {
   const directory = await temporaryDirectory();
   const credentials = path.join(directory, "credentials");
   await mkdir(credentials);

@@ -8,7 +8,7 @@ test("a panel host that differs from RUNTIME_PUBLIC_URL only in the port is reje
   expect(() => read(environment)).toThrow("a host name other than that of RUNTIME_PUBLIC_URL");
 });
 
-test("every configured host name is reserved for the daemon, but no wildcard entry", () => {
+test("each configured host name is reserved for the daemon, except wildcard entries", () => {
   const { ownHostNames } = read({
     RUNTIME_PANEL_HOST: "panel.example.org:8443",
     RUNTIME_PUBLIC_URL: "https://main.example.org",

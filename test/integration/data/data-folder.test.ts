@@ -74,7 +74,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(await readdir(path.join(daemon.directory, "data"))).toEqual(["@team"]);
   });
 
-  it("is empty after the API deletes the data during requests, which succeed", async () => {
+  it("is empty after a client deletes the data during requests, which all succeed", async () => {
     const done = new AbortController();
     const failures: unknown[] = [];
     const load = async (): Promise<void> => {
@@ -108,7 +108,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(await (await response).text()).toBe("loaded");
   });
 
-  it("remains unchanged when the daemon runs uploaded code as a check", async () => {
+  it("remains unchanged when the daemon runs uploaded code to check the upload", async () => {
     const changing = `import fs from "node:fs"; import path from "node:path";
       fs.writeFileSync(path.join(process.env.DATA_DIR, "changed-by-check"), "");
       export default { fetch: () => new Response("new") };`;

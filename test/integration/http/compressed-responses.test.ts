@@ -45,7 +45,7 @@ describe("the body of an API response", () => {
     expect([short.status, short.headers["content-encoding"]]).toEqual([200, undefined]);
   });
 
-  test("has no Content-Length for HEAD when it is compressed for GET", async () => {
+  test("has no Content-Length in a response to HEAD when GET receives it compressed", async () => {
     const head = await call("/api/openapi.json", { "accept-encoding": "br" }, { method: "HEAD" });
     expect([head.status, head.body.length, head.headers["content-length"]]).toEqual([200, 0, undefined]);
   });

@@ -249,7 +249,7 @@ describe("several requests on one connection", () => {
     }
   });
 
-  test("receive responses by the new hosts within 1 s after a host is added or removed", async () => {
+  test("are served by the new worker within 1 s after a host is added or removed", async () => {
     const params = { host: "new.test" };
     const live = { timeout: 1000, interval: 10 };
     // Both spellings are known before the change.

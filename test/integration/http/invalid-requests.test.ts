@@ -82,7 +82,7 @@ describe("a request whose body length is ambiguous", () => {
     await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(data.id) } });
   });
 
-  test("receives one response before an invalid chunk, and then the connection closes", async () => {
+  test("receives no second response after an invalid chunk, and the connection closes", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write("POST /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
     expectRefusal(await nextAnswer(), "METHOD_NOT_ALLOWED");
@@ -164,7 +164,7 @@ test("the daemon sends the responses to pipelined requests in order", async () =
   socket.destroy();
 });
 
-test("the daemon continues after a connection reset and logs only valid JSON", async () => {
+test("the daemon serves requests after a connection reset, and logs only valid JSON", async () => {
   const { socket } = await openConnection(daemon.url);
   socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n");
   await new Promise((resolve) => socket.once("data", resolve));

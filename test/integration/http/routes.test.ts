@@ -61,7 +61,7 @@ describe("an API route", () => {
 
   // Event streams never end and downloads need parameters. Both have their own tests.
   test.each(routes.filter(({ endpoint }) => endpoint.method === "GET" && !endpoint.download && (endpoint.result || !endpoint.events)))(
-    "sends for HEAD at $sample the headers of GET and no body",
+    "responds to HEAD with the headers of GET and no body (path: $sample)",
     async ({ endpoint, sample }) => {
       const target = {
         path: sample + (queries[endpoint.path] ?? ""),

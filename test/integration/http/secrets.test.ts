@@ -38,7 +38,7 @@ afterAll(async () => {
   await daemon.dispose();
 });
 
-test("the daemon exposes an API key neither in the log, to a worker nor in a response", async () => {
+test("the daemon never exposes an API key in its log, to a worker or in a response", async () => {
   const client = connect(daemon.url, rootKey);
   const { key, id } = (await client.keys.create({ body: { name: "a key", role: "admin" } })).data;
   const archive = await packFiles({ "manifest.yaml": manifestOf("telling", "1.0.0"), "index.js": tellingWorker });

@@ -98,7 +98,7 @@ describe("signing in", () => {
     ["", false],
     ["httpsx", false],
     ["wss", false],
-  ])("sets for X-Forwarded-Proto: %s a cookie whose attribute Secure is %s", async (proto, isSecure) => {
+  ])("with X-Forwarded-Proto: %s, sets a cookie whose attribute Secure is %s", async (proto, isSecure) => {
     const headers = { "x-forwarded-proto": proto };
 
     for (const answer of [await signIn(rootKey, headers), await signOut(headers)])

@@ -171,7 +171,7 @@ describe("a client that uploads a file", () => {
   });
 });
 
-test("the daemon leaves no spool file after 200 rejections during file creation", async () => {
+test("the daemon leaves no spool file when it rejects 200 uploads during file creation", async () => {
   const spoolDirectory = await temporaryDirectory();
   const server = createServer((incoming, response) => {
     const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes, assertAllowed: () => {} });

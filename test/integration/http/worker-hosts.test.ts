@@ -137,7 +137,7 @@ describe("a host name that belongs to no worker", () => {
   });
 
   test.each(["main.test", "apps.test", "127.0.0.1", "[::1]:80", "unknown.test", "shop.test.evil.test", "evilapps.test"])(
-    "reaches the API and the workers by their paths when the host is %s",
+    "serves the API and the workers at their paths when the host is %s",
     async (host) => {
       expect((await ask(host, { path: "/api/health" })).status).toBe(200);
       expect(await appAt(host, "/shop/")).toBe("shop 1");
@@ -168,7 +168,7 @@ describe("the hosts of a worker", () => {
     expect(await client.hosts.list()).toEqual(before);
   });
 
-  test("can be changed by a key of one namespace only below RUNTIME_HOST_SUFFIXES", async () => {
+  test("can be changed by a key of one namespace only within RUNTIME_HOST_SUFFIXES", async () => {
     const { data } = await client.keys.create({ body: { name: "team", role: "editor", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const add = (host: string, worker: string) => team.hosts.add({ params: { host }, body: { worker } });
@@ -183,7 +183,7 @@ describe("the hosts of a worker", () => {
     await team.hosts.remove({ params: { host: "a.team.test" } });
   });
 
-  test("are listed as requested when the manifest names a host that no client added", async () => {
+  test("are listed as requested if only the manifest contains the host name", async () => {
     await upload("wishes", app("wishes"), { manifest: "hosts: [Wish.test]\n" });
     expect((await client.hosts.list()).requested).toEqual([{ host: "wish.test", worker: "wishes" }]);
     expect((await ask("wish.test", { path: "/wishes/" })).status).toBe(200);

@@ -186,7 +186,7 @@ describe("the file list of a package archive", () => {
   });
 });
 
-test("the pack plan contains each excluded file with the rule that excludes the file", async () => {
+test("the pack plan lists each excluded file and the rule that excludes the file", async () => {
   const plan = await planPack(
     await folderOf({ "manifest.yaml": manifest, "index.js": "", ".env": "", ".runtimeignore": "# notes\n*.map\n", "a.map": "" }),
   );
@@ -235,7 +235,7 @@ test("the pack plan contains each file once when a link points to a parent folde
   expect(plan.links.map((link) => link.path)).toEqual(["a/b/parent", "a/b/up"]);
 });
 
-test("packing fails for FIFOs, sockets and invalid names outside of .runtimeignore", async () => {
+test("packing fails for FIFOs, sockets and invalid names that no ignore rule excludes", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "back\\slash.js": "" });
   execFileSync("mkfifo", [path.join(folder, "pipe")]);
   const server = createServer().listen(path.join(folder, "socket"));

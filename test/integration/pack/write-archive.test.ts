@@ -36,7 +36,7 @@ test("two archives are equal when their folders differ only in times and file mo
   expect((await pack(folder, `${folder}-3.tgz`)).sha256).not.toBe(first.sha256);
 });
 
-test("tar can read an archive, whose entries are sorted and have one owner and time", async () => {
+test("tar can read an archive; all entries are sorted and have the same owner and time", async () => {
   const folder = await appFolder();
   const archive = await pack(folder, `${folder}.tgz`);
   expect((await stat(`${folder}.tgz`)).size).toBe(archive.sizeBytes);
@@ -66,7 +66,7 @@ test.each([
   ["in a small file", `const key = "${key}";`],
   ["at the end of a large file", `${" ".repeat(2_000_000)}${key}`],
   ["across two chunks of a large file", `${" ".repeat(64 * 1024 - 20)}${key}${" ".repeat(2_000_000)}`],
-])("packing fails for a file with an API key, without the key in the error (at %s)", async (_, text) => {
+])("packing fails for a file with an API key, and the error omits the key (at %s)", async (_, text) => {
   const folder = await appFolder({ "src/config.js": text });
   const error: unknown = await pack(folder, `${folder}.tgz`).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CommandError);

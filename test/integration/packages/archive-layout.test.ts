@@ -108,7 +108,7 @@ describe("an uploaded package archive", () => {
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("is installed with the file modes 644, 755 and 700, whatever modes it has", async () => {
+  test("is installed with the file modes 644, 755 and 700, independent of its own modes", async () => {
     const modes = [0o4755, 0o2755, 0o1777, 0, 0o600, 0o111];
     const before = process.umask(0o077);
     try {

@@ -32,7 +32,7 @@ const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const answering = (name: string) => fixture.packages.resolve(name, undefined)?.version;
 
 describe("the change that enables or disables a worker version", () => {
-  test("changes the active version and keeps the other text of the manifests", async () => {
+  test("changes the active version and leaves the rest of each manifest unchanged", async () => {
     expect(answering("app")).toBe("2.0.0");
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answering("app")).toBe("1.0.0");
@@ -50,7 +50,7 @@ describe("the change that enables or disables a worker version", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("passes a disabled version to the `retire` callback after another becomes active", async () => {
+  test("passes a disabled version to `retire` after another version becomes active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);

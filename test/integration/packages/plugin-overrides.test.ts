@@ -69,7 +69,7 @@ test("enabling a built-in plugin creates an override file, which disabling delet
   await onlyFolders();
 });
 
-test("an override keeps its settings when an operator disables the plugin", async () => {
+test("an override keeps its settings when an operator disables the built-in plugin", async () => {
   await fixture.install({ "manifest.yaml": "name: gateway\nenabled: true\ncors: all\n" });
 
   await fixture.packages.setEnabled("gateway", false);
@@ -93,14 +93,14 @@ test.for([
   await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
 });
 
-test("an override that consists only of a package.json is rejected", async () => {
+test("an override for a built-in plugin is rejected if it has only a package.json", async () => {
   const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
   await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   expect(entriesOf(fixture.uploads)).toEqual([]);
 });
 
 test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])(
-  "an override with the invalid setting %s is rejected",
+  "an override for a built-in plugin is rejected with the invalid setting %s",
   async (line) => {
     await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",

@@ -21,7 +21,7 @@ const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixtur
 const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
 describe("the install of a plugin", () => {
-  test("stores the plugin in a folder with its name, below the folder of its scope", async () => {
+  test("stores the plugin in a folder named after the plugin, in the folder of the scope", async () => {
     expect(await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.2.0\n", "plugin.js": "1" })).toEqual({
       name: "guard",
       version: "1.2.0",

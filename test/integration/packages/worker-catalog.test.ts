@@ -21,7 +21,7 @@ const manifest = (version: string) => `name: app\nversion: ${version}\n`;
 const listed = async () => (await fixture.packages.list()).map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
 
 describe("the list of workers", () => {
-  test("contains each folder under the name and version of its metadata", async () => {
+  test("contains each folder under the name and version in the folder's metadata", async () => {
     await writeFiles(fixture.uploads, {
       "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
       "app/1.10.0/package.json": '{"name":"app","version":"1.10.0"}',
@@ -64,7 +64,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("app", undefined)?.version).toBe("1.10.0");
   });
 
-  test("excludes links to targets outside of the directory and follows other links", async () => {
+  test("excludes links to targets outside of the package directory, follows other links", async () => {
     const outside = path.join(fixture.root, "outside");
     await writeFiles(outside, { "manifest.yaml": "name: outside\n", "1.0.0/manifest.yaml": "name: outside\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
@@ -77,7 +77,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("app", undefined)?.folder).toBe(path.join(fixture.uploads, "app", "1.0.0"));
   });
 
-  test("contains equal versions once, but built-in and uploaded workers separately", async () => {
+  test("contains a duplicate version once, but built-in and uploaded workers separately", async () => {
     const second = path.join(fixture.root, "second");
     const image = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "app/manifest.yaml": manifest("1.0.0") });

@@ -26,7 +26,7 @@ setInterval(() => undefined, 1000);`;
   };
 }
 
-test("only one of four processes can lock a file until that process is killed", async () => {
+test("only one of four processes locks a file, until the lock's owner is killed", async () => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "lock");
   const holders = await Promise.all(Array.from({ length: 4 }, () => holder(file)));

@@ -101,7 +101,7 @@ describe("a plugin that fails to load", () => {
     expect(fixture.names).toEqual(["good"]);
   });
 
-  test("prevents the load of only those plugins that require it", async () => {
+  test("prevents the load of plugins that require it, and of no other plugin", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("broken", "throw new Error('broken');");
     await fixture.add("child", good, { manifest: { dependencies: ["broken"] } });
@@ -133,7 +133,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("is listed with its cycle of required or optional dependencies", async () => {
+  test("is listed with the cycle of dependencies, required or optional, that contains it", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["b"] } });
     await fixture.add("b", good, { manifest: { optionalDependencies: ["c"] } });
@@ -190,7 +190,7 @@ describe("a plugin that fails to load", () => {
     expect(await fixture.load()).toEqual({ bad: true });
   });
 
-  test("is unloaded by a reload even when its onShutdown hook throws", async () => {
+  test("is unloaded by a reload even if the onShutdown hook throws", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("bad", `export default { onShutdown() { throw new Error("never"); } };`);
     await fixture.load();

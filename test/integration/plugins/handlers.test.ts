@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("the handlers in server.routes of a plugin", () => {
-  test("are chosen by path pattern and method, literal patterns first", async () => {
+  test("are selected by path pattern and method, literal patterns first", async () => {
     server.use({
       server: {
         routes: {
@@ -84,7 +84,7 @@ describe("the server.fetch handlers of plugins", () => {
     expect(asked).toEqual(["1 /app/x", "body", "1 /app/x", "body"]);
   });
 
-  test("send their 404 response to the client when they have read the request body", async () => {
+  test("send a 404 response to the client when they have read the request body", async () => {
     server.use({ server: { fetch: async (request) => (await request.text(), notMine()) } });
     const response = await server.fetch("/app/x", { method: "POST", body: "body" });
     expect([response.status, await response.text()]).toEqual([404, "not mine"]);
@@ -200,7 +200,7 @@ describe("a request handler of a plugin", () => {
     expect((await send({ path: "/app/x" })).text).toBe("worker /x 0");
   });
 
-  test("can set response headers, except the headers that only the daemon sets", async () => {
+  test("can set response headers, except the headers that are reserved for the daemon", async () => {
     const headers = new Headers([
       ["set-cookie", "a=1"],
       ["set-cookie", "b=2; Path=/"],

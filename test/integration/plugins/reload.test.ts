@@ -37,7 +37,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.isTransparent).toBe(true);
   });
 
-  test("keeps unchanged plugins, or recreates them when `fresh` is set", async () => {
+  test("keeps unchanged plugins, or recreates all plugins when `fresh` is set", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("kept", diary("kept"));
     await fixture.add("changed", diary("changed"));
@@ -145,7 +145,7 @@ describe("a reload of plugins", () => {
     expect(fixture.names).toEqual([]);
   });
 
-  test("starts after all earlier reloads have ended", async () => {
+  test("starts after all earlier reloads are complete", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add(
       "slow",

@@ -88,7 +88,7 @@ describe("an onResponse hook", () => {
     expect(seen).toEqual([200, "1", ["a=1"], "app", "/app/", 404, null, [], undefined, "/nobody/"]);
   });
 
-  test("can change headers in place or in a new Response with a correct Content-Length", async () => {
+  test("can change headers in place or return a new Response; Content-Length is correct", async () => {
     for (const onResponse of [
       withHeader,
       (response: Response) => response.headers.set("x-added", "1"),
@@ -118,7 +118,7 @@ describe("an onResponse hook", () => {
     }
   });
 
-  test("can replace the response, except the headers that only the daemon sets", async () => {
+  test("can replace the response, except headers that are reserved for the daemon", async () => {
     server.use({
       onResponse: async (response) =>
         new Response(`${(await response.text()).length} bytes`, {
@@ -169,7 +169,7 @@ describe("an onResponse hook", () => {
         void copy.body?.cancel();
       },
     ],
-  ])("passes a stream of 100 MB with constant memory (case: %s)", async (_what, onResponse) => {
+  ])("uses constant memory while a response of 100 MB is streamed (case: %s)", async (_what, onResponse) => {
     server.use({ onResponse });
     const response = await server.fetch("/app/stream");
     const hash = createHash("sha256");

@@ -71,7 +71,7 @@ describe("the encryption key of secrets", () => {
     expect(await readdir(directory)).not.toContain("secrets.key");
   });
 
-  test("is never created with a primary, which requires RUNTIME_SECRETS_KEY_FILE", async () => {
+  test("is never created if a primary is set, which requires RUNTIME_SECRETS_KEY_FILE", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory, hasPrimary: true }, async (store) => {
       await expect(store.set(secret("A", "1"))).rejects.toMatchObject({ code: "SECRETS_KEY_UNAVAILABLE" });
@@ -83,7 +83,7 @@ describe("the encryption key of secrets", () => {
   });
 
   test.each(["", "\n", "short", "A".repeat(44), `${keyLine()} ${keyLine()}`])(
-    "prevents the start when its file has an invalid format",
+    "prevents the daemon from starting when its file has an invalid format",
     async (text) => {
       const directory = await temporaryDirectory();
       await writeFile(path.join(directory, "keys"), text);
@@ -92,7 +92,7 @@ describe("the encryption key of secrets", () => {
     },
   );
 
-  test("causes unreadable secrets when it is lost, or a failed start with a primary", async () => {
+  test("makes secrets unreadable when it is lost; with a primary, the start fails", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));
@@ -108,7 +108,7 @@ describe("the encryption key of secrets", () => {
 });
 
 describe("a rotation of the encryption key", () => {
-  test("uses the first key in the operator's file, and makes the old key unnecessary", async () => {
+  test("encrypts with the first key in the key file, and makes the old key unnecessary", async () => {
     const directory = await temporaryDirectory();
     const environment = { RUNTIME_SECRETS_KEY_FILE: "keys" };
     const [first, second] = [keyLine(), keyLine()];

@@ -19,7 +19,7 @@ async function pour(socket: Socket, forMs: number): Promise<void> {
   }
 }
 
-test("an endless request body that the handler ignores is read at a limited rate", async () => {
+test("the daemon reads an endless body that the handler ignores at a limited rate", async () => {
   let taken: Socket | undefined;
   const url = await openHttpServer((request, response) => {
     taken = request.socket;

@@ -28,7 +28,7 @@ async function raw(target: string, lines = "Host: example.test"): Promise<string
 }
 
 describe("the routing of paths to workers", () => {
-  test("sends /<name>/ to the worker, whose URLs do not contain the name", async () => {
+  test("sends requests for /<name>/ to the worker, with URLs that omit the name", async () => {
     expect(await (await server.fetch("/app/a/b?x=1&y=%20")).json()).toEqual({
       url: `${server.url}/a/b?x=1&y=%20`,
       method: "GET",
@@ -36,11 +36,11 @@ describe("the routing of paths to workers", () => {
     });
   });
 
-  test("sends /@scope/<name>/ to the worker of the scope", async () => {
+  test("sends requests for /@scope/<name>/ to the worker of the scope", async () => {
     expect(await (await server.fetch("/@team/app/")).json()).toEqual({ url: `${server.url}/`, method: "GET", base: "/@team/app" });
   });
 
-  test("adds a requested version to the x-base header", async () => {
+  test("adds the version in the request path to the x-base header", async () => {
     expect(await (await server.fetch("/app@1.4.2/x")).json()).toMatchObject({ url: `${server.url}/x`, base: "/app@1.4.2" });
     expect(await (await server.fetch("/app@1%2E4%2E2/x")).json()).toMatchObject({ base: "/app@1%2E4%2E2" });
   });
@@ -88,11 +88,11 @@ describe("a request with an unusual request target", () => {
     ["/app/%2e%2e/%2e%2e/secret", "http://example.test/secret"],
     ["/app/a%2fb%00c%zz", "http://example.test/a%2fb%00c%zz"],
     ["/app/\\evil.test", "http://example.test//evil.test"],
-  ])("reaches with the target %s the worker at the URL %s", async (target, url) => {
+  ])("with the target %s reaches the worker with the URL %s", async (target, url) => {
     expect(await raw(target)).toContain(JSON.stringify(url));
   });
 
-  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("reaches no worker with the target %s", async (target) => {
+  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("with the target %s reaches no worker", async (target) => {
     expect(await raw(target)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
@@ -101,7 +101,7 @@ describe("a request with an unusual request target", () => {
     expect(await raw("http://evil.test/app")).toContain("location: /app/\r\n");
   });
 
-  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("is rejected with the Host header %s", async (host) => {
+  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("is rejected when the Host header is %s", async (host) => {
     expect(await raw("/app/", `Host: ${host}`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

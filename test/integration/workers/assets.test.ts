@@ -103,7 +103,7 @@ describe("the static assets of a worker module", () => {
     expect((await server.fetch("/first/?asset=/about", { method: "POST" })).status).toBe(405);
   });
 
-  test("respond to a missing page with the entry page or 404.html, as notFound specifies", async () => {
+  test("send the entry page or 404.html for a missing page, as notFound specifies", async () => {
     expect(await server.text("/spa/some/route", { headers: navigation })).toBe("<!doctype html>home");
     expect(await server.text("/spa/some/route")).toBe("module GET /some/route");
     const missing = await server.fetch("/page/some/route", { headers: navigation });
@@ -136,7 +136,7 @@ describe("the static assets of a worker module", () => {
     }
   });
 
-  test("prevent the start with a reason when their folder does not exist", async () => {
+  test("prevent the worker from starting, with a reason, when their folder is missing", async () => {
     await server.add("none", { files, manifest: { entrypoint: "server/index.mjs", assets: "dist" } });
     expect(await server.refusal("/none/")).toMatchObject({
       code: "WORKER_START_FAILED",
@@ -144,7 +144,7 @@ describe("the static assets of a worker module", () => {
     });
   });
 
-  test("leave a request to the module when the requested file was deleted", async () => {
+  test("leave a request to the module after the requested file was deleted", async () => {
     const version = await server.add("gone", { files, manifest: { entrypoint: "server/index.mjs", assets: "client" } });
     expect(await server.text("/gone/docs/")).toBe("docs");
     await rm(path.join(version.folder, "client/docs"), { recursive: true });

@@ -110,7 +110,7 @@ describe("the bodies of requests and responses", () => {
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("use limited memory in the daemon for a download of 200 MB by a pausing client", async () => {
+  test("use limited memory in the daemon when a client pauses a download of 200 MB", async () => {
     const watch = watchMemory();
     const response = await request("/bodies/download?bytes=209715200");
     response.pause();
@@ -177,7 +177,7 @@ describe("the disconnection of a client", () => {
     await expect.poll(async () => (await counters()).aborted - before).toBe(1);
   });
 
-  test("cancels the response body in the worker, for each of 1,000 clients", async () => {
+  test("cancels each response body in the worker when 1,000 clients disconnect", async () => {
     const before = (await counters()).cancelled;
     for (let batch = 0; batch < 10; batch += 1) {
       const responses = await Promise.all(Array.from({ length: 100 }, () => request("/bodies/endless-response")));

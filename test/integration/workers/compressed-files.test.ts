@@ -62,7 +62,7 @@ describe("a static file that a client accepts in compressed form", () => {
     },
   );
 
-  test("has a separate ETag for each coding, and causes a 304 for each of them", async () => {
+  test("has a separate ETag for each coding, and each ETag causes a 304 response", async () => {
     const etags = new Set<string>();
     for (const acceptEncoding of ["br", "gzip", "identity"]) {
       const first = await get("/site/app.js", { "accept-encoding": acceptEncoding });
@@ -118,7 +118,7 @@ describe("a static file that a client accepts in compressed form", () => {
     }
   });
 
-  test("contains the base path and the public variables when it is a page", async () => {
+  test("contains the base path and the public variables if the file is a page", async () => {
     await server.add("injected", { files, manifest: { injectBase: "relative", env: { PUBLIC_A: "1" } } });
     for (const [target, base] of [
       ["/injected/", "./"],

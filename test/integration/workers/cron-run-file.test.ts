@@ -15,7 +15,7 @@ async function runOnce(runs: CronRuns, worker: string, at: number, job = "GET /j
   end(ok);
 }
 
-test("CronRuns rewrites a large file with the newest 50 runs of each job and mode 0600", async () => {
+test("CronRuns reduces a large file to the newest 50 runs per job and sets mode 0600", async () => {
   const file = path.join(await temporaryDirectory(), "cron-runs.jsonl");
   const runs = await CronRuns.open({ file, log });
   for (let at = 0; at < 5000; at += 1) await runOnce(runs, at % 2 === 0 ? "one" : "other", at);
@@ -58,7 +58,7 @@ test("CronRuns keeps runs in memory while it cannot write the file, then writes 
   expect((await CronRuns.open({ file, log })).historyOf("app", "GET /job").runs.map(({ at }) => at)).toEqual([2]);
 });
 
-test("CronRuns keeps the runs of at most 20 jobs that the active version lacks", async () => {
+test("CronRuns keeps the runs of at most 20 jobs that are not in the active version", async () => {
   const file = path.join(await temporaryDirectory(), "cron-runs.jsonl");
   const runs = await CronRuns.open({ file, log });
   for (let index = 0; index < 30; index += 1) await runOnce(runs, "app", index, `GET /${index}`);

@@ -81,7 +81,7 @@ describe("a cron job", () => {
     expect(await jobsOf("unknown")).toEqual([]);
   });
 
-  test("is listed with its runs, newest first, each with time, status and version", async () => {
+  test("is listed with time, status and version of its runs, newest first", async () => {
     await install("ticking", [[everySecond, "/job"]]);
 
     const okRuns = async () => ((await jobOf("ticking")).runs ?? []).filter(({ outcome }) => outcome === "ok");
@@ -103,7 +103,7 @@ describe("a cron job", () => {
   test.each([
     ["returns 500", "/broken", 500, "The worker responded with status 500."],
     ["throws", "/throws", 502, expect.stringContaining("The worker failed to handle the request.")],
-  ])("fails with status and reason when the worker %s", async (_, endpoint, status, error) => {
+  ])("is listed with the status and the reason of a failed run when the worker %s", async (_, endpoint, status, error) => {
     await install("failing", [[never, endpoint]]);
 
     expect(await run("failing")).toMatchObject({ outcome: "failed", status, error });
@@ -197,7 +197,7 @@ describe("the runs of a cron job", () => {
     expect(lastRun?.at).toBeGreaterThanOrEqual(began);
   });
 
-  test("are read from a file whose last line is incomplete", async () => {
+  test("are read from a file even if its last line is incomplete", async () => {
     await install("torn", [[never, "/job"]]);
     await run("torn");
     const { runs } = await jobOf("torn");
@@ -235,7 +235,7 @@ describe("the runs of a cron job", () => {
   test.each([
     ["before", "/job"],
     ["after", "/late"],
-  ])("are deleted with the worker, even if a run ends %s the deletion", async (order, endpoint) => {
+  ])("are deleted together with the worker, even if a run ends %s the deletion", async (order, endpoint) => {
     const name = `deleted-${order}`;
     await install(name, [[never, endpoint]]);
     const ended = run(name);

@@ -61,7 +61,7 @@ test("a cron job runs repeatedly when the worker has ttl: 0", async () => {
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(1);
 });
 
-test("the cron jobs of a disabled version stop, and the log contains the stop", async () => {
+test("the cron jobs of a disabled version stop, and the log records that they stopped", async () => {
   const daemon = await startQuiet("");
   const { workers } = connect(daemon.url, daemon.rootKey);
   const params = { scope: "_", name: "job", version: "1.0.0" };

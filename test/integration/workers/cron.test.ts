@@ -47,7 +47,7 @@ describe("a cron job", () => {
     expect(await response.json()).toMatchObject({ cronOfThis: null });
   });
 
-  test("is skipped while its previous run continues, and the log contains the skip", async () => {
+  test("is skipped while its previous run continues, and the log reports this", async () => {
     await upload(`name: slow\n${everySecond("/slow")}`);
     await expect.poll(() => logOf("slow"), { timeout: 10_000 }).toContain("its previous run has not finished");
   });
@@ -66,7 +66,7 @@ describe("a cron job", () => {
   });
 });
 
-test("an upload with an invalid cron schedule fails with the name of the field", async () => {
+test("an upload with an invalid cron schedule fails with an error that names the field", async () => {
   const refused = await upload(`name: wrong\n${everySecond("/fine")}  - schedule: "61 * * * *"\n    endpoint: /x\n`);
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({

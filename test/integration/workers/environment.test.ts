@@ -61,7 +61,7 @@ describe("the environment of a worker", () => {
     expect(await attempt("change", "", app)).toEqual(["a", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "ENOENT", true]);
   });
 
-  test("has a process.report with only the header and the shared objects", async () => {
+  test("has a process.report that contains only the header and the shared objects", async () => {
     expect(await attempt("report")).toEqual([true, "string", ["header", "sharedObjects"], null]);
   });
 
@@ -81,7 +81,7 @@ describe("an error outside of a request", () => {
     expect(logged()).not.toContain("Error: handled");
   });
 
-  test("does not stop the isolate when an unhandledrejection listener handles it", async () => {
+  test("does not stop the isolate when an unhandledrejection listener handles the error", async () => {
     const pid = await attempt("reject", "expected");
     await expect
       .poll(() => attempt("seen"))
@@ -90,7 +90,7 @@ describe("an error outside of a request", () => {
     expect(logged()).not.toContain("Error: expected");
   });
 
-  test("stops the isolate, and a new one starts, when no listener handles it", async () => {
+  test("stops the isolate when no listener handles the error, and a new isolate starts", async () => {
     const pid = await attempt("reject", "unexpected");
     await expect.poll(() => attempt("pid")).not.toBe(pid);
     expect(logged()).toContain("Error: unexpected");

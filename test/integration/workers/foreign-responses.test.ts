@@ -101,7 +101,7 @@ describe("a worker's Response object of another class than Node's Response", () 
     for (const count of [1, 2, 3]) expect(text).toContain(`{"data":{"count":${count}}}`);
   });
 
-  test.each(["node-fetch", "undici"])("is sent decoded and with each cookie when the package %s creates it", async (name) => {
+  test.each(["node-fetch", "undici"])("is sent decoded and with each cookie when the package %s creates the object", async (name) => {
     const response = await fetch(`${daemon.url}/fetchers/${name}`);
     expect([response.status, await response.text()]).toEqual([200, "fetched"]);
     expect(response.headers.get("content-encoding")).toBeNull();
@@ -151,7 +151,7 @@ describe("a worker's Response object of another class than Node's Response", () 
   test.each([
     ["bad-header", "Invalid header"],
     ["throwing", "no headers here"],
-  ])("is rejected when it cannot be read (case %s), and the log contains the reason", async (name, reason) => {
+  ])("is rejected when its body cannot be read (case %s), and the log has the reason", async (name, reason) => {
     expect((await shape(name)).status).toBe(502);
     expect((await logOf("shapes")).toLowerCase()).toContain(reason.toLowerCase());
   });

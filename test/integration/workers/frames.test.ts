@@ -147,7 +147,7 @@ describe("the frames between the daemon and an isolate", () => {
     );
   });
 
-  test("contain at least 4 KB when a body arrives byte by byte", () => {
+  test("are passed on in parts of at least 4 KB when a body arrives byte by byte", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     const body = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
@@ -168,7 +168,7 @@ describe("the frames between the daemon and an isolate", () => {
     expect(read.at(-1)?.kind).toBe(FrameKind.End);
   });
 
-  test("are not written when a response exceeds the maximum frame length", () => {
+  test("are not written when a response would exceed the maximum frame length", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     for (const body of [
@@ -204,7 +204,7 @@ describe("the frames between the daemon and an isolate", () => {
     expect(readAll(pieces)).toMatchObject([{ exchange: 1 }, { exchange: 2 }, { exchange: 3 }]);
   });
 
-  test("are rejected by the header when their length exceeds the maximum", () => {
+  test("are rejected as soon as the header contains a length above the maximum", () => {
     const header = Buffer.alloc(9);
     header.writeUInt32LE(maximumPayloadBytes + 1, 0);
     expect(() => readAll([header])).toThrow("longer");

@@ -143,7 +143,7 @@ describe("stopping an isolate", () => {
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
   });
 
-  test("succeeds for each of two simultaneous calls, and ends one process", async () => {
+  test("succeeds for both of two simultaneous calls, which stop only one process", async () => {
     await install("twice");
     const held = get("twice/held");
     await expect.poll(() => listOf("twice")).toMatchObject([{ inFlight: 1 }]);
@@ -157,7 +157,7 @@ describe("stopping an isolate", () => {
     expect(await codeOf(stop(pid))).toBe("ISOLATE_NOT_FOUND");
   });
 
-  test("is rejected for processes that are not isolates of the key's namespaces", async () => {
+  test("is rejected for a process that is not an isolate in the key's namespaces", async () => {
     await install("@other/kept");
     await get("@other/kept/");
     const { pid } = await only("@other/kept");

@@ -89,7 +89,7 @@ describe("a worker in its sandbox", () => {
     expect(((await attempt("modules")).value as string).startsWith("string,function")).toBe(true);
   });
 
-  test("receives no data of the daemon in its command line", async () => {
+  test("receives no data of the daemon in the command line of its process", async () => {
     const { value } = await attempt("arguments");
     expect(value).not.toContain("rtk_");
     expect(value).not.toContain(ownFolder);
@@ -102,7 +102,7 @@ describe("a worker in its sandbox", () => {
     },
   );
 
-  test("cannot read other workers, other sandbox folders or its own folder's real path", async () => {
+  test("cannot read other workers, other sandbox folders or the real path of its folder", async () => {
     for (const file of [
       path.join(otherFolder, "secret.txt"),
       path.join(ownFolder, "own.txt"),

@@ -64,7 +64,7 @@ describe("a worker module", () => {
     expect(await answer({ "index.js": source })).toBe("function");
   });
 
-  test("can be the file in the manifest's key entrypoint", async () => {
+  test("can be any file that the manifest names in the key entrypoint", async () => {
     const files = { "index.html": "page", "server/app.js": `export default () => new Response("ok")` };
     expect(await answer(files, "", { entrypoint: "server/app.js" })).toBe("ok");
   });

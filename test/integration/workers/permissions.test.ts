@@ -45,7 +45,7 @@ async function attempt(name: string, what: string, value = ""): Promise<unknown>
 const denied = { error: "ERR_ACCESS_DENIED" };
 
 describe("the isolate of a worker", () => {
-  test("has each permission that both manifest and operator allow, and no other", async () => {
+  test("has only the permissions that both manifest and operator allow", async () => {
     await server.add("runner", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     await server.add("threads", { files: { "index.js": prober }, manifest: { permissions: ["worker-threads"] } });
     expect(await attempt("runner", "exec")).toEqual({ value: "ran" });
@@ -109,7 +109,7 @@ export default { fetch() {
 });
 
 describe("a manifest permission that the operator does not allow", () => {
-  test("is rejected at the start with the names of permission and variable", async () => {
+  test("is rejected at the start with an error that names permission and variable", async () => {
     await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
     expect(await server.refusal("/greedy/")).toMatchObject({
       status: 502,

@@ -91,7 +91,7 @@ describe("the bytes of a worker's response", () => {
   });
 
   test.each(["GET /answers/no-content", "GET /answers/not-modified", "HEAD /answers/body", "HEAD /answers/stream", "GET /answers/reset"])(
-    "end after the headers for the request %s",
+    "end after the headers when the request is %s",
     async (line) => {
       const text = await exchange(line, "GET /answers/body");
       expect(text.split("\r\n\r\n")[1]).toMatch(/^HTTP\/1\.1 200/);
@@ -99,7 +99,7 @@ describe("the bytes of a worker's response", () => {
     },
   );
 
-  test("contain in a response to HEAD the Content-Length of GET", async () => {
+  test("contain the Content-Length of GET in a response to HEAD", async () => {
     expect(await exchange("HEAD /answers/body")).toContain("content-length: 4\r\n");
     expect(await exchange("HEAD /answers/sized-head")).toContain("content-length: 1234\r\n");
   });

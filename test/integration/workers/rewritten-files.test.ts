@@ -87,7 +87,7 @@ describe("a script of a site with injectBase: rewrite", () => {
     expect((await get(`/${name}/app.js`)).body.equals(expected)).toBe(true);
   });
 
-  test("is not changed above 4 MB, as another file type, or without rewrite", async () => {
+  test("is not changed above 4 MB, with another type, or without injectBase: rewrite", async () => {
     const content = 'x="/favicon.svg"';
     const large = content + " ".repeat(4 * 1024 * 1024);
     const name = await addSite({ "app.js": content, "large.js": large, "data.json": content });
@@ -143,7 +143,7 @@ describe("other files of a site with injectBase: rewrite", () => {
       '<script src="https://x/a.js" integrity="x"></script><script src="/app.js" integrity="y"></script>',
       '<script src="https://x/a.js" integrity="x"></script><script src="/app.js"></script>',
     ],
-  ])("have the base path before their URLs (file: %s, content: %s)", async (file, content, expected) => {
+  ])("contain the base path before each URL of a site file (file: %s, content: %s)", async (file, content, expected) => {
     expect(await served(content, file)).toBe(expected);
   });
 });
@@ -170,7 +170,7 @@ describe("a rewritten script", () => {
     }
   });
 
-  test("contains the base path of the requested URL, and has an ETag for each base path", async () => {
+  test("contains the base path of the request URL, and has a separate ETag per base path", async () => {
     const name = "versioned";
     const files = { ...assets, "app.js": 'x="/favicon.svg"' };
     await server.add(name, { files, version: "1.0.0", manifest: { injectBase: "rewrite" } });

@@ -34,7 +34,7 @@ describe("the close code of a worker's WebSocket", () => {
     expect((await client.closed).code).toBe(1011);
   });
 
-  test("is 1012 after the worker is replaced, and the old process then exits", async () => {
+  test("is 1012 after the worker is replaced, and the process of the old version exits", async () => {
     const version = await server.add("replaced", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/replaced/echo`);
     await server.add("replaced", { fixture: "sockets" });

@@ -174,7 +174,7 @@ describe("the closing of a WebSocket", () => {
     ["1011", "?code=1011", { code: 1011, reason: "" }],
     ["4999", "?code=4999", { code: 4999, reason: "" }],
     ["no code", "", { code: 1005, reason: "" }],
-  ])("sends the code and the reason of the worker to the client (close with %s)", async (_, query, expected) => {
+  ])("sends the client the code and reason from the worker (close with %s)", async (_, query, expected) => {
     const client = await WebSocketClient.open(app(`/close${query}`));
     client.send("close!");
     expect(await client.closed).toEqual(expected);
@@ -190,7 +190,7 @@ describe("the closing of a WebSocket", () => {
     ["2999", "InvalidAccessError"],
     ["5000", "InvalidAccessError"],
     [`1000&reason=${"ä".repeat(62)}`, "SyntaxError"],
-  ])("throws the error of the WebSocket standard when the worker uses the code %s", async (query, name) => {
+  ])("throws the error that the WebSocket standard defines for the code %s", async (query, name) => {
     const client = await WebSocketClient.open(app(`/close?code=${query}`));
     expect(await client.ask("close!")).toMatch(new RegExp(`^${name}: `));
     await client.close();
@@ -209,7 +209,7 @@ describe("the closing of a WebSocket", () => {
     expect(await client.closed).toEqual({ code: 1000, reason: "all said" });
   });
 
-  test("has the code 1006 in the worker when the client's connection is lost", async () => {
+  test("is reported to the worker as 1006 when the client's connection is lost", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     client.webSocket.terminate();
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);

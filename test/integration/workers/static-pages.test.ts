@@ -25,12 +25,12 @@ describe("a browser's navigation to a missing path of a static site", () => {
     expect((await server.fetch("/site/missing.js")).status).toBe(404);
   });
 
-  test("receives a 404 error with notFound: 404 and without a 404.html", async () => {
+  test("receives a 404 error when notFound is 404 and the site has no 404.html", async () => {
     await server.add("bare", { files: { "index.html": "home" }, manifest: { notFound: "404" } });
     expect(await server.refusal("/bare/some/route", navigation)).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  test("receives the whole 404.html even with If-None-Match or Range", async () => {
+  test("receives the whole 404.html even if the request has If-None-Match or Range", async () => {
     await server.add("plain", { files: withPage });
     const etag = (await server.fetch("/plain/404")).headers.get("etag") ?? "";
     const headers = { ...navigation.headers, "if-none-match": etag, range: "bytes=0-1" };

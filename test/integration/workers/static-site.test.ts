@@ -186,7 +186,7 @@ describe("conditional requests and range requests to a static site", () => {
     ["bytes=0-1,4-5", 200, undefined, large],
     ["lines=1-2", 200, undefined, large],
     ["bytes=-", 200, undefined, large],
-  ] as const)("receive for the header Range: %s the status %i", async (range, status, contentRange, body) => {
+  ] as const)("with the header Range: %s receive the status %i", async (range, status, contentRange, body) => {
     const response = await get("large.bin", { range });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-range")).toBe(contentRange ? `${contentRange}/${large.length}` : null);
@@ -210,7 +210,7 @@ describe("conditional requests and range requests to a static site", () => {
 });
 
 describe("the manifest setting injectBase", () => {
-  test("adds the base path and the public variables to pages in escaped form", async () => {
+  test("adds the escaped base path and escaped public variables to pages", async () => {
     await server.add("injected", {
       files: { "index.html": "<!doctype html><html><HEAD data-x='1'><title>$& é</title></HEAD></html>", "a.txt": "<head>" },
       manifest: { injectBase: true, env: { PUBLIC_TEXT: "</script><b>$&", SECRET: "hidden" } },
@@ -260,7 +260,7 @@ describe("manifest settings for files of a static site", () => {
     }
   });
 
-  test("allow long caching only for the folders in `immutable`", async () => {
+  test("set a long cache lifetime only for files in the folders of `immutable`", async () => {
     const files = { "index.html": "<p>", "assets/a-1f2e.js": "1", "assets/deep/b-3d4c.css": "2", "assets.txt": "3" };
     await server.add("kept", { files, manifest: { immutable: ["assets"] } });
     const cacheOf = async (target: string) => (await server.fetch(target)).headers.get("cache-control");

@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 const send = async (headers: Readonly<Record<string, string>>) => (await server.fetch("/traced/", { headers })).text();
 
 describe("the traceparent header of a request that a worker receives", () => {
-  test("equals the client's traceparent when that is valid", async () => {
+  test("equals the client's traceparent when the client's value is valid", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
     expect(await send({ traceparent })).toBe(traceparent);
   });

@@ -65,7 +65,7 @@ describe("the tsconfig.json of a TypeScript worker", () => {
     );
   });
 
-  test("causes a log entry when emitDecoratorMetadata is set, which has no effect", async () => {
+  test("causes a log entry when it contains emitDecoratorMetadata, which has no effect", async () => {
     const tsconfig = config({ experimentalDecorators: true, emitDecoratorMetadata: true });
     expect(await response({ "index.tsx": page("1"), "tsconfig.json": tsconfig })).toBe("1");
     await expect
@@ -73,7 +73,7 @@ describe("the tsconfig.json of a TypeScript worker", () => {
       .toContain("tsconfig.json: esbuild does not support emitDecoratorMetadata");
   });
 
-  test("is named in the error when it is invalid", async () => {
+  test("is named in the error message when the file is invalid", async () => {
     names += 1;
     await server.add(`configured-${names}`, { files: { "index.ts": page("1"), "tsconfig.json": "{ broken" } });
     expect(await server.refusal(`/configured-${names}/`)).toMatchObject({

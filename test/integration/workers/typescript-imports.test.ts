@@ -37,7 +37,7 @@ describe("the import of an optional package that is not installed", () => {
     expect(await (await server.fetch("/optional/")).json()).toEqual(["MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND"]);
   });
 
-  test("prevents the start when the worker cannot load without the package", async () => {
+  test("prevents the worker from starting if its code cannot load without the package", async () => {
     await server.add("required", {
       files: {
         "index.ts": 'import gone from "gone"; export default () => new Response(gone);',

@@ -81,7 +81,7 @@ test("a site serves the new content of a file before the upload call returns", a
   expect((await stat(path.join(folder, "index.html"))).mode & 0o777).toBe(0o644);
 });
 
-test("a worker runs uploaded code immediately, and old code completes its request", async () => {
+test("a worker runs new code immediately, and the old code completes running requests", async () => {
   const { unit, name } = await addWorker({ "index.js": slowWorker("old") });
   const begun = await request(`${daemon.url}/${name}/`);
 
@@ -112,7 +112,7 @@ test("the files API can create a worker version file by file and delete empty fo
   expect(await readdir(path.join(daemon.directory, "workers"))).not.toContain("@made");
 });
 
-test("the files API renames, moves and deletes files, but replaces no file by a rename", async () => {
+test("the files API renames, moves and deletes files, but a rename replaces no file", async () => {
   const { unit } = await addWorker({ "index.html": "", "a.txt": "a", "b.txt": "b", "sub/c.txt": "c" });
 
   await root.workerFiles.rename({ body: { path: `${unit}/a.txt`, newName: "ä.txt" } });
@@ -243,7 +243,7 @@ test("a change of a plugin file reloads the plugin before the call returns", asy
   expect((await served("/greeter/"))[0]).toBe(404);
 });
 
-test("the files API numbers equal directory names, and keeps hidden folders unchanged", async () => {
+test("the files API adds a number to equal folder names, and protects hidden folders", async () => {
   const directory = path.join(daemon.directory, "more");
   const directories = ["a/apps", "b/apps", ".image"].map((name) => path.join(directory, name));
   for (const folder of directories) await mkdir(path.join(folder, "x", "1.0.0"), { recursive: true });

@@ -79,13 +79,13 @@ describe("an invalid worker manifest", () => {
     expect(data, "a file that is not a manifest of the package moves").toBeUndefined();
   });
 
-  test("causes the rejection of all files in its upload", async () => {
+  test("causes the rejection of all other files in the same upload", async () => {
     const files = [uploadOf("manifest.yaml", Buffer.from("name: [\n")), uploadOf("index.html", Buffer.from("new"))];
     const error = await refusalOf(() => client.workerFiles.upload({ fields: { path: folder }, files }));
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("prevents the deletion of the valid manifest that overrides it", async () => {
+  test("prevents the deletion of a valid manifest that has priority over the invalid one", async () => {
     await write("manifest.yaml", `${good}publicRoutes: []\n`);
     const files = [uploadOf("package.json", Buffer.from('{ "name": "app", "version": "1.0" }'))];
     await client.workerFiles.upload({ fields: { path: folder }, files });
@@ -100,7 +100,7 @@ describe("an invalid worker manifest", () => {
   });
 });
 
-test("the files API accepts the repair of an invalid package by one file per upload", async () => {
+test("the files API accepts uploads that repair an invalid package file by file", async () => {
   await writeTree(path.join(daemon.directory, "workers/broken/1.0.0"), {
     "manifest.yaml": "name: [\n",
     "package.json": "{",

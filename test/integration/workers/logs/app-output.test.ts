@@ -79,7 +79,7 @@ describe("the console output of a worker", () => {
       ]);
   });
 
-  test("is logged in part when the worker logs 100,000 lines in a loop and continues", async () => {
+  test("is logged only in part after 100,000 lines in a loop, and the worker continues", async () => {
     await run("flood", `for (let index = 0; index < 100_000; index += 1) console.log("line " + index)`);
     await expect
       .poll(() => entriesOf("flood").some(({ text }) => text.includes("more entries were dropped")), { timeout: 5000 })

@@ -80,7 +80,7 @@ describe("a worker in the style of a Node.js server", () => {
     expect(await server.text(await add(source, options))).toBe("ok");
   });
 
-  test("responds to HEAD with its GET function, and with 405 for a missing function", async () => {
+  test("calls its GET function for HEAD, and responds with 405 for a missing function", async () => {
     const target = await add(`export const GET = () => new Response("ok"); export const POST = () => new Response("posted")`);
     expect(await server.text(`${target}any/path`, { method: "POST" })).toBe("posted");
     expect((await server.fetch(target, { method: "HEAD" })).status).toBe(200);

@@ -129,7 +129,7 @@ describe("a worker that listens with node:http", () => {
     expect(await server.text("/throws/")).toBe("request 2");
   });
 
-  test("emits the errors of listen() and close() like Node.js", async () => {
+  test("receives the same errors from listen() and close() as in Node.js", async () => {
     await server.add("listens-twice", {
       files: {
         "index.mjs": `import http from "node:http"; const codes = [];

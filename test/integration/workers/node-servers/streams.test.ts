@@ -68,7 +68,7 @@ describe("a worker that listens with node:http", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  test("sends the response headers when the body has not started", async () => {
+  test("sends the response headers before the app writes the body", async () => {
     const request = open("/streams/events");
     request.end();
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -78,7 +78,7 @@ describe("a worker that listens with node:http", () => {
     request.destroy();
   });
 
-  test("stops writing while the client does not read, and closes when it disconnects", async () => {
+  test("pauses while the client does not read, and stops when the client disconnects", async () => {
     const request = open("/streams/flood");
     request.end();
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -120,7 +120,7 @@ describe("a worker that listens with node:http", () => {
     expect(((await response.toArray()) as Buffer[]).join("")).toBe(String(size));
   });
 
-  test("can respond before it reads the request body", async () => {
+  test("can send a response before it reads the request body", async () => {
     const response = await server.fetch("/streams/unread", { method: "POST", body: Buffer.alloc(2_000_000) });
     expect(await response.text()).toBe("unread");
     expect(await server.text("/streams/unread")).toBe("unread");
