@@ -18,7 +18,7 @@ const keptMs = 120_000;
  */
 const explained = ["status 502", "KEY_NOT_FOUND", "WORKER_NOT_FOUND"];
 
-test(`daemons lose no confirmed change and no request in ${kills} random kills`, { timeout: 20 * 60_000 }, async () => {
+test(`daemons lose no confirmed change and no request when ${kills} random kills occur`, { timeout: 20 * 60_000 }, async () => {
   const harness = await InstanceHarness.open();
   await uploadApp(harness.client, "steady", "well");
   const operators = new Operators(harness);

@@ -13,7 +13,7 @@ const env = {
   RUNTIME_APP_DOMAIN: "apps.example.org",
 };
 
-test("Caddy obtains a certificate at the first request, only for hosts of a worker", { timeout: 300_000 }, async () => {
+test("Caddy obtains a certificate at the first request, and only for hosts of a worker", { timeout: 300_000 }, async () => {
   const daemon = await startDaemon({ env });
   onTestFinished(daemon.dispose);
   const client = connect(daemon.url, daemon.rootKey);
