@@ -67,7 +67,7 @@ describe("a worker that a client changes while its requests run", { timeout: 90_
   test.each([
     ["is replaced", (name: string, turn: number): Promise<unknown> => harness.replace(name, edition(turn))],
     ["is restarted", (name: string): Promise<unknown> => harness.client.workers.restart({ params: versionOf(name) })],
-  ])("sends each response from one whole version (the worker %s)", async (_, change) => {
+  ])("sends each response completely from one version (the worker %s)", async (_, change) => {
     await harness.checkDuring(async () => {
       const { name, url } = await harness.add(edition(0));
       const asking = startAsking(`${url}/bad`);

@@ -132,5 +132,5 @@ const offenders: Offender[] = [
 
 // On a busy machine an attempt is repeated, which takes time.
 describe("a worker that floods the daemon", { timeout: 90_000 }, () => {
-  test.each(offenders)("leaves other workers unaffected (flood of $name)", (offender) => harness.check({ manifest, ...offender }));
+  test.each(offenders)("does not affect other workers (flood of $name)", (offender) => harness.check({ manifest, ...offender }));
 });

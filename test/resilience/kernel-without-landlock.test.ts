@@ -12,7 +12,7 @@ const refusing = (denied: "landlock" | "both"): string[] => [
   denied,
 ];
 
-test.each(["landlock", "both"] as const)("a daemon lists the missing isolation layers, and serves (kernel denies: %s)", async (denied) => {
+test.each(["landlock", "both"] as const)("a daemon serves, and lists the missing isolation layers (kernel denies: %s)", async (denied) => {
   const daemon = await startDaemon({ launcher: refusing(denied), directoryMode: 0o711 });
   try {
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 test(
-  `a daemon keeps confirmed changes and whole packages after ${rounds} kills`,
+  `a daemon keeps confirmed changes and complete packages after ${rounds} kills`,
   async () => {
     let spanMs = killSpan * (await prepare());
     for (let round = 0; round < rounds; round += 1) {

@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("a migration that is killed leaves either the old or the complete new schema", async () => {
+test("a killed migration leaves either the complete old or the complete new schema", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");

@@ -54,7 +54,7 @@ test("the audit log ignores lines that are not valid entries", async () => {
   await audit.close();
 });
 
-test("the audit log assigns rising entry IDs across files and clock changes", async () => {
+test("the audit log assigns increasing entry IDs across files and clock changes", async () => {
   const audit = await open({ fileBytes: 2000, keptFiles: 100 });
   for (let index = 0; index < 60; index += 1) await record(audit, `first ${index} ${"x".repeat(2 * index)}`);
   await audit.close();

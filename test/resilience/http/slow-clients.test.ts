@@ -14,7 +14,7 @@ const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("a client that stops sending or reading", () => {
-  test("receives a 408 response when it stops within a request body", async () => {
+  test("receives a 408 response when it stops in the middle of a request body", async () => {
     const url = await open((request, response) => request.resume().on("end", () => response.end("all")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`${postHead(100)}half`);

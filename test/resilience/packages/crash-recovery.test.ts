@@ -32,7 +32,7 @@ function archiveOf(name: string, mark: string): Buffer {
   );
 }
 
-test(`each package is whole, old or new, after ${kills} kills while packages change`, { timeout: 240_000 }, async () => {
+test(`each package has one complete version after ${kills} kills while packages change`, { timeout: 240_000 }, async () => {
   const archives = { first: archiveOf("app", "first"), second: archiveOf("app", "second"), other: archiveOf("@team/other", "other") };
   const paths = Object.fromEntries(Object.keys(archives).map((name) => [name, path.join(fixture.root, `${name}.tgz`)]));
   for (const [name, archive] of Object.entries(archives)) await writeFile(paths[name] as string, archive);

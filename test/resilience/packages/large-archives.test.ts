@@ -35,7 +35,7 @@ test.each([
   ["truncated", (bytes: Buffer) => bytes.subarray(0, -1000)],
   ["followed by other bytes", (bytes: Buffer) => Buffer.concat([bytes, Buffer.from("more")])],
   ["stored with a wrong checksum", (bytes: Buffer) => bytes.fill(0, bytes.length - 8, bytes.length - 4)],
-])("the daemon rejects an invalid archive of 6 MB and deletes new files (archive %s)", async (_, spoil) => {
+])("the daemon rejects an invalid archive of 6 MB, and no file remains (archive %s)", async (_, spoil) => {
   await expect(fixture.install(spoil(archive()))).rejects.toMatchObject({ code: "INVALID_ARCHIVE" });
   expect(await fixture.packages.list()).toEqual([]);
   await expect.poll(() => existsSync(path.join(fixture.uploads, ".staging"))).toBe(false);

@@ -27,7 +27,7 @@ function filesOf(name: string, mark: string): Record<string, string> {
   return { "manifest.yaml": `name: "${name}"\n`, "plugin.js": mark, ...Object.fromEntries(files) };
 }
 
-test(`each plugin is whole, old or new, after ${kills} kills while plugins change`, { timeout: 240_000 }, async () => {
+test(`each plugin has one complete version after ${kills} kills while plugins change`, { timeout: 240_000 }, async () => {
   await writeFiles(fixture.builtIn, { "gateway/manifest.yaml": "name: gateway\nenabled: false\n", "gateway/plugin.js": "1" });
   const [first, second, other] = ["first.tgz", "second.tgz", "other.tgz"].map((name) => path.join(fixture.root, name)) as [
     string,

@@ -56,7 +56,7 @@ describe("a process that the spawner starts", () => {
     expect(await textOf(spawned, 1)).toBe("early");
   });
 
-  test("starts even if the spawn timeout passes while the caller is blocked", async () => {
+  test("starts even if the spawn timeout expires while the caller is blocked", async () => {
     const spawned = await whileHeldUp(1100, () => start(`process.stdout.write("late")`, [1]));
     expect(await textOf(spawned, 1)).toBe("late");
   });
@@ -110,7 +110,7 @@ describe("a process that the spawner starts", () => {
     expect(existsSync(`/proc/${before.pid}`)).toBe(true);
   });
 
-  test("is killed with its spawner, and the next process uses a new spawner", async () => {
+  test("is killed together with its spawner, and the next process uses a new spawner", async () => {
     const spawned = await start("for (;;);", [1]);
     const killed = spawner();
     process.kill(killed, "SIGKILL");

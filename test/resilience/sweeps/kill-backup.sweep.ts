@@ -48,7 +48,7 @@ const restoreDryRun = async (file: string, home: string) => {
 };
 
 test(
-  `a killed backup or restore leaves no incomplete files (${kills} kills of each)`,
+  `${kills} kills of a backup and of a restore leave no incomplete files`,
   {
     timeout: 240_000,
   },

@@ -77,7 +77,7 @@ describe("a worker that fails while other workers have requests", () => {
   });
 
   test.each(["/exit", "/abort", "/heap-push", "/heap-map", "/heap-fill", "/close-descriptors", "/garbage", "/forged"])(
-    "loses only its isolate, and the next request starts a new one (path %s)",
+    "loses only its isolate; the next request starts a new isolate (path %s)",
     async (fault) => {
       const name = await offender();
       const memoryBefore = process.memoryUsage().rss;
@@ -108,7 +108,7 @@ describe("a worker that fails while other workers have requests", () => {
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("loses its isolate when a read blocks the event loop permanently", async () => {
+  test("loses its isolate when a file read blocks the event loop permanently", async () => {
     const version = await server.add("blocked", { fixture: "faults", manifest: { timeout: "500ms" } });
     await promisify(execFile)("mkfifo", [path.join(version.folder, "fifo")]);
     expect(await server.refusal("/blocked/read-fifo")).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
@@ -209,7 +209,7 @@ describe("a worker that cannot start", () => {
     expect(refusal.message).not.toContain("\n");
   });
 
-  test("starts less often after it crashes repeatedly while loading", async () => {
+  test("is started less often after it crashes repeatedly while it loads", async () => {
     await server.add("crash-loop", { files: { "index.js": "process.exit(1)" } });
     const answers = [];
     for (let index = 0; index < 20; index += 1) answers.push(await server.refusal("/crash-loop/"));

@@ -78,7 +78,7 @@ describe("the isolate of a worker", () => {
     await server.engine.retire(version.folder, undefined);
   });
 
-  test("is replaced after maxRequests without a lost or blocked request", async () => {
+  test("is replaced after maxRequests, and no request is lost or blocked", async () => {
     await server.add("limited", { files: files("limited"), manifest: { maxRequests: 5 } });
     const first = await server.text("/limited/pid");
     await expect.poll(() => server.text("/limited/pid")).not.toBe(first);
@@ -177,7 +177,7 @@ describe("the restart of a worker", () => {
     await Promise.all(clients);
   });
 
-  test("ends the start delay of a crashed worker, and starts no idle worker", async () => {
+  test("ends the start delay of a crashed worker, and does not start an idle worker", async () => {
     const version = await server.add("left-alone", { files: { "index.js": "process.exit(1)" } });
     await expect.poll(async () => (await server.refusal("/left-alone/")).code).toBe("WORKER_UNAVAILABLE");
     await writeFile(path.join(version.folder, "index.js"), "export default { fetch: () => new Response('well') }");
@@ -238,7 +238,7 @@ describe("the pool of all isolates", () => {
     expect(await held).toBe("a");
   });
 
-  test("delays a request while all isolates are busy, and rejects it at the timeout", async () => {
+  test("delays requests while all isolates are busy, and rejects them at the timeout", async () => {
     for (const name of ["f", "g", "h", "i"]) await server.add(`pool-${name}`, { files: files(name) });
     await server.add("pool-late", { files: files("late"), manifest: { timeout: "300ms" } });
     await server.add("pool-patient", { files: files("patient") });
@@ -254,7 +254,7 @@ describe("the pool of all isolates", () => {
 });
 
 describe("a worker version that is replaced", () => {
-  test("completes old requests with old files while the new version serves new requests", async () => {
+  test("completes running requests with old files while the new version serves new ones", async () => {
     const old = await server.add("swap", { files: files("old") });
     const held = server.text("/swap/hold");
     const oldPid = await server.text("/swap/pid");

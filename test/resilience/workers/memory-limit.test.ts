@@ -22,7 +22,7 @@ const shapes = {
 export default { fetch: (request) => { const f = shapes[new URL(request.url).pathname]; return f ? (f(), new Response("done")) : new Response("ok"); } };`;
 const shapes = ["push", "objects", "fill", "bigfill", "map", "buffers", "wasm", "shared", "strings", "texts"];
 
-test.each(shapes)("an isolate stops at its memory limit, and another starts (allocation: %s)", async (shape) => {
+test.each(shapes)("an isolate stops at its memory limit, and a new isolate starts (allocation: %s)", async (shape) => {
   await server.add(shape, { files: { "index.js": code }, manifest: { memory: "64mb" } });
   await server.text(`/${shape}/ok`);
   expect(await server.refusal(`/${shape}/${shape}`)).toMatchObject({

@@ -14,14 +14,14 @@ const slowToAnswer = (ms: number) =>
   `export default { fetch: () => new Promise((resolve) => setTimeout(resolve, ${ms}, new Response(String(process.pid)))) };`;
 
 describe("a daemon after its event loop was blocked", () => {
-  test("starts isolates even if it reads their first message late", async () => {
+  test("starts isolates even if it reads the first message of an isolate late", async () => {
     const names = ["late-1", "late-2", "late-3", "late-4", "late-5"];
     for (const name of names) await server.add(name, { files: { "index.js": `export default { fetch: () => new Response("${name}") };` } });
     const answers = await whileHeldUp(200, () => Promise.all(names.map((name) => server.text(`/${name}/`))));
     expect(answers).toEqual(names);
   });
 
-  test("accepts a response that arrives before the timeout, but is read later", async () => {
+  test("accepts a response that arrived before the timeout, even if it is read later", async () => {
     await server.add("prompt", { files: { "index.js": slowToAnswer(100) }, manifest: { timeout: "400ms" } });
     const pid = await server.text("/prompt/");
     const answers = Promise.all([server.text("/prompt/"), server.text("/prompt/")]);

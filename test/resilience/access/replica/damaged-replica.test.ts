@@ -140,7 +140,7 @@ describe("a primary that requires a token", () => {
 });
 
 describe("a key store whose primary sends no valid response", () => {
-  test("stores a key and a revocation once when the response is lost", async () => {
+  test("stores a new key and a revocation only once when the response is lost", async () => {
     const sqld = await primary();
     const { store: watching } = await openReplicatedStore(sqld.url);
     const way = await cuttingWay(sqld.url);

@@ -54,7 +54,7 @@ test("a key store keeps its keys but rejects changes after the primary is upgrad
   await expect.poll(() => store.readState().isWritable).toBe(true);
 });
 
-test("a key store does not open a replica with a newer schema, and keeps its file", async () => {
+test("a key store does not open a replica with a newer schema, and keeps the file", async () => {
   const sqld = await primaryWithKey();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const file = path.join(stateDirectory, "replica/current/keys.db");

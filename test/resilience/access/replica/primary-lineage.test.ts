@@ -40,7 +40,7 @@ async function rowsOf(client: Primary, sql: string): Promise<SqlRow[]> {
   return rows;
 }
 
-test("a replica older than all kept revisions is fetched again, not reported restored", async () => {
+test("a replica older than all stored revisions is copied again from the primary", async () => {
   const { sqld, client } = await startPrimary();
   const lines: string[] = [];
   const log = createLog({ level: "warn", form: (line) => (lines.push(line), "") });
@@ -79,7 +79,7 @@ test("a replica older than all kept revisions is fetched again, not reported res
   expect(again.store.findByHash(later.hash)).toBeDefined();
 });
 
-test("a restored primary accepts no change of a daemon that knows newer changes", async () => {
+test("a restored primary rejects changes of a daemon that has newer data", async () => {
   const { sqld, client } = await startPrimary();
   const { store } = await openReplicatedStore(sqld.url, { syncIntervalMs: neverMs });
   const kept = newKey("kept");
@@ -111,7 +111,7 @@ test("a restored primary accepts no change of a daemon that knows newer changes"
   expect(store.findByHash(kept.hash)).toBeDefined();
 });
 
-test("a restored primary accepts changes of a daemon without newer changes", async () => {
+test("a restored primary accepts changes of a daemon that has no newer data", async () => {
   const { sqld } = await startPrimary();
   const { store: other } = await openReplicatedStore(sqld.url);
   const kept = newKey("kept");
