@@ -100,7 +100,7 @@ describe("a call whose body arrives slowly", () => {
     expect(await state()).toEqual({ ...before, keys: before.keys.filter((name) => name !== "leaked") });
   });
 
-  it("succeeds when its key is not revoked", async () => {
+  it("succeeds when the API key is not revoked", async () => {
     const { key } = (await root.keys.create({ body: { name: "in force", role: "admin" } })).data;
     for (const [, build] of calls) expect(await sendAround(await build(), key, async () => {})).toBeLessThan(300);
     expect(await state()).toMatchObject({ page: "planted", workers: expect.arrayContaining(["planted"]) });

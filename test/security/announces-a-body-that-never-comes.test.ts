@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("the daemon removes the body of a worker's 205 response before the next response", async () => {
+test("the daemon sends a worker's 205 response without a body, then the next response", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /attacker/ HTTP/1.1\r\nHost: a\r\n\r\nGET /neighbor/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   let text = "";

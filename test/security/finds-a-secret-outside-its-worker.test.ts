@@ -100,7 +100,7 @@ async function filesBelow(directory: string): Promise<string[]> {
 }
 
 describe("the value of a secret", () => {
-  it("is in the worker's environment, where this test's search finds it", async () => {
+  it("is in the worker's environment, which proves that the search can find the value", async () => {
     expect(await (await fetch(`${daemon.url}/@team/shop/`)).json()).toEqual([secrets.worker, secrets.namespace, secrets.applied]);
     for (const value of Object.values(secrets)) expect(found(Buffer.from(JSON.stringify({ value })))).toHaveLength(1);
   });

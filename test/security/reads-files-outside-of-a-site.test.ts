@@ -63,13 +63,13 @@ describe("a process that replaces a folder of a static site by a symbolic link",
     expect(await get("t/small-0.txt")).toBe("200 public");
   };
 
-  it("can make the site serve links to its own files, but not to other files", async () => {
+  it("can make the site serve links to files of the site, but not to other files", async () => {
     expect(await get("in/small-1.txt")).toBe("200 public");
     expect(await get("out/small-1.txt")).toMatch(/^404/);
     expect(await get("out/large-1.txt")).toMatch(/^404/);
   });
 
-  it.each(["small", "large"])("cannot make the site serve a file from outside (file size: %s)", async (size) => {
+  it.each(["small", "large"])("cannot make the site serve a file outside of the site (file size: %s)", async (size) => {
     swapper = spawn(process.execPath, ["-e", swapping, path.join(site, "t"), path.join(site, "out")], {
       stdio: ["ignore", "pipe", "inherit"],
     });

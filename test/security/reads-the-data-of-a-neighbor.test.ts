@@ -75,14 +75,14 @@ describe.each(daemonUsers)("a worker that runs programs and has a data folder (d
     expect(zip.includes("linked-f")).toBe(false);
   });
 
-  it("cannot prevent the download of its data folder by unreadable files", async () => {
+  it("cannot block the download of its data folder by making files unreadable", async () => {
     await run("umask 777; echo hidden > unreadable; mkdir closed-folder");
     const response = await fetch(`${daemon.url}/api/workers/_/attacker/data`, { headers: { "X-API-Key": daemon.rootKey } });
     expect(response.status).toBe(200);
     expect(Buffer.from(await response.arrayBuffer()).includes("unreadable")).toBe(true);
   });
 
-  it("loses its links, but not their targets, when its data folder is deleted", async () => {
+  it("loses its symbolic links, but not the link targets, when the folder is deleted", async () => {
     const outside = path.join(daemon.directory, "outside");
     await mkdir(outside, { recursive: true });
     await writeFile(path.join(outside, "file"), "outside");

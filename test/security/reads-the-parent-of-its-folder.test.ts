@@ -103,13 +103,13 @@ describe.each(daemonUsers)("workers of a daemon that runs as the user %s", (_, u
     ["flat", "/app/../neighbor/1.0.0/manifest.yaml", "a neighbor's manifest from a flat folder"],
     ["app-plugin", "/app/..", "the list of all plugins"],
     ["app-plugin", "/app/../victim-plugin/manifest.yaml", "another plugin's password"],
-  ])("cannot read from the package %s the path %s (target: %s)", async (name, target) => {
+  ])("in the package %s cannot read the path %s (target: %s)", async (name, target) => {
     const results = await attack(name, target);
     expect(Object.entries(results).filter(([, result]) => !refusals.includes(result))).toEqual([]);
     expect(results["readFile"]).toBe("ERR_ACCESS_DENIED");
   });
 
-  it("can read their own folder by a path with .. that stays inside the folder", async () => {
+  it("can read their own folder by a path that contains .. but stays inside the folder", async () => {
     expect(await attack("versioned", "/app/folder/../data.json")).toMatchObject({
       readFile: '{"own":true}',
       buffer: '{"own":true}',

@@ -40,7 +40,7 @@ describe("a worker whose client sends an API key outside of the usual headers", 
     expect(JSON.parse(text)).toContainEqual(["x-other", "kept"]);
   });
 
-  it("receives other cookies, and texts that start like a key but are too short", async () => {
+  it("receives other cookies, and texts that start like an API key but are too short", async () => {
     const headers = { cookie: `theme=dark; key=${key}; lang=en`, authorization: "Token rtk_short" };
     const { text } = await send({ path: "/receiver/", headers });
     expect(JSON.parse(text)).toContainEqual(["cookie", "theme=dark; lang=en"]);

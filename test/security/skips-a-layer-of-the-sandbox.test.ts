@@ -33,7 +33,7 @@ test("the sandbox launcher starts no program when a required layer cannot be app
   });
 });
 
-test("isolates require every kernel layer that the kernel supports", async () => {
+test("isolates start only with every isolation layer that the kernel supports", async () => {
   const command = new IsolateCommand({
     allowsNetwork: true,
     isStrict: false,

@@ -40,7 +40,7 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     expect(await health(`[::1]:${port}`)).toBe(200);
   });
 
-  it("causes a log entry with a fix when it listens on ::1 before the daemon", async () => {
+  it("causes a log entry with a remedy when it listens on ::1 before the daemon starts", async () => {
     server = await listenOn("::1");
     const port = portOf(server);
     daemon = await startDaemon({ env: { HOST: "", PORT: String(port) } });

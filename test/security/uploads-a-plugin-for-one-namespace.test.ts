@@ -119,7 +119,7 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test("rejects a worker at the base path of a plugin, even of a disabled plugin", async () => {
+  test("rejects a worker whose path is the base path of a plugin, even a disabled one", async () => {
     await team.plugins.upload({ file: await pluginOf("@team/first", "/first") });
     expect(await outcomeOf(uploadWorker(root, "first", { "index.html": "the worker" }))).toBe("BASE_TAKEN");
     await root.plugins.disable({ params: { name: "@team/first" } });
@@ -129,14 +129,14 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
     expect(await outcomeOf(uploadWorker(root, "first", { "index.html": "the worker" }))).toBe("done");
   });
 
-  test("rejects a plugin at the path of a worker, even of a disabled worker", async () => {
+  test("rejects a plugin whose base path is the path of a worker, even a disabled one", async () => {
     await uploadWorker(root, "second", { "index.html": "the worker" });
     await root.workers.disable({ params: { scope: "_", name: "second", version: "1.0.0" } });
     expect(await outcomeOf(team.plugins.upload({ file: await pluginOf("@team/second", "/second") }))).toBe("BASE_TAKEN");
     expect(await root.plugins.list()).not.toContainEqual(expect.objectContaining({ name: "@team/second" }));
   });
 
-  test("rejects an edited manifest with the path of another worker or plugin", async () => {
+  test("rejects an edited manifest whose base path belongs to another worker or plugin", async () => {
     await uploadWorker(root, "third", { "index.html": "the worker" });
     await team.plugins.upload({ file: await pluginOf("@team/third", "/of-third") });
     const edit = team.pluginFiles.upload({
@@ -165,7 +165,7 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
     }
   });
 
-  test("rejects a plugin whose base path is the scope of a namespace", async () => {
+  test("rejects a plugin whose base path is the name of a namespace", async () => {
     expect(await outcomeOf(team.plugins.upload({ file: await pluginOf("@team/scope", "/@other") }))).toBe("INVALID_PACKAGE_METADATA");
   });
 
@@ -182,7 +182,7 @@ describe("a daemon where a key of one namespace can upload plugins", () => {
     }
   });
 
-  test("logs no warning when only unrestricted keys can upload plugins", async () => {
+  test("logs no warning when only keys for all namespaces can upload plugins", async () => {
     const quiet = await startDaemon();
     try {
       await connect(quiet.url, quiet.rootKey).keys.create({ body: { name: "viewer", role: "viewer" } });
