@@ -36,7 +36,7 @@ describe("the installation of units into a system image", () => {
     expect(await exposureOf(files[0] ?? "")).toBeLessThanOrEqual(highestExposure);
   });
 
-  test("changes nothing the second time, and keeps the root key at a unit's replacement", async () => {
+  test("changes nothing when repeated, and keeps the root key when a unit is replaced", async () => {
     const { install, units, keyFile } = await image();
     await install();
     const key = await readFile(keyFile, "utf8");
@@ -62,7 +62,7 @@ describe("the installation of units into a system image", () => {
     expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=other.example.org\n");
   });
 
-  test("can be reverted; state and root key are deleted only with --purge", async () => {
+  test("can be reverted, which deletes state and root key only with --purge", async () => {
     const { root, install, run, units, keyFile } = await image();
     await install();
     const state = path.join(root, "var/lib/private/runtimed/state");
