@@ -3,7 +3,7 @@ import { runInProcess } from "../../support/run-in-process.js";
 import { startFakeDaemon } from "../../support/fake-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("runtimectl api writes a line feed after a JSON response when stdout is a pipe", async () => {
+test("runtimectl api prints a line feed after a JSON response when stdout is a pipe", async () => {
   const daemon = await startFakeDaemon();
   onTestFinished(daemon.close);
   const home = await temporaryDirectory();

@@ -35,7 +35,7 @@ async function serveTls(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test("reports whether the certificate of each added host is trusted", async () => {
+test("runtimectl doctor reports whether the certificate of each added host is trusted", async () => {
   const port = await serveTls();
 
   const [refused] = await all(checkAddedHosts(["localhost"], settings, port));
@@ -49,7 +49,7 @@ test("reports whether the certificate of each added host is trusted", async () =
   });
 });
 
-test("checks at most 100 added hosts and reports how many were not checked", async () => {
+test("runtimectl doctor checks at most 100 added hosts and counts unchecked hosts", async () => {
   const hosts = Array.from({ length: 103 }, (_, index) => `w${index}.localhost`);
 
   const findings = await all(checkAddedHosts(hosts, settings));

@@ -26,7 +26,7 @@ describe("chooseVersion", () => {
     expect(chooseVersion(facts, installed("latest", "3.0.0"), true)).toEqual({ version: "1.0.0", origin: "declared" });
   });
 
-  test("returns latest when it is active; with isBump, returns a new version", () => {
+  test("returns latest if latest is active, or a new version if isBump is set", () => {
     expect(chooseVersion(without, installed("latest", "1.0.0"), false)).toEqual({ version: "latest", origin: "latest" });
     expect(chooseVersion(without, installed("latest", "1.0.0"), true)).toEqual({ version: "1.0.1", origin: "assigned" });
   });

@@ -20,7 +20,7 @@ async function run(words: string, { isTerminal = true, env = {} }: { isTerminal?
   });
 }
 
-test("colors headings and states of a list on a terminal, but not names", async () => {
+test("runtimectl colors headings and states of a list on a terminal, but not names", async () => {
   const { stdout, stderr } = await run("workers list");
   expect(stdout).toContain(`${bold("NAME")}  ${bold("VERSION")}  ${bold("STATE")}`);
   expect(stdout).toContain(`\non    1.0.0    ${green("on")} `);
@@ -28,11 +28,11 @@ test("colors headings and states of a list on a terminal, but not names", async 
   expect(stderr).not.toContain("\x1b");
 });
 
-test("colors the result of each check of runtimectl doctor", async () => {
+test("runtimectl doctor colors the result of each check", async () => {
   expect((await run("doctor")).stdout).toContain(`${green("ok")}    settings`);
 });
 
-test("colors the labels of runtimectl status", async () => {
+test("runtimectl status colors the labels", async () => {
   expect((await run("status")).stdout).toContain(`${bold("daemon")} `);
 });
 
@@ -43,7 +43,7 @@ test.each([
   ["a terminal with --json", "workers list --json", {}],
   ["a terminal with NO_COLOR", "workers list", { env: { NO_COLOR: "1" } }],
   ["a terminal with --no-color", "doctor --no-color", {}],
-])("writes no color codes (destination: %s)", async (_place, words, options) => {
+])("runtimectl prints no color codes (destination: %s)", async (_place, words, options) => {
   const { stdout, stderr } = await run(words, options);
   expect(stdout).not.toBe("");
   expect(stdout + stderr).not.toContain("\x1b");

@@ -56,7 +56,7 @@ describe("runtimectl cron list", () => {
     expect(table).toContain("The worker responded with status 500.");
   });
 
-  test("prints the instance of each run, and why runs of other instances are missing", async () => {
+  test("prints the instance of each run, and the reason why runs of others are missing", async () => {
     const unknown = {
       at: 60,
       durationMs: null,
@@ -121,14 +121,14 @@ describe("runtimectl isolates", () => {
     sockets: 2,
   };
 
-  test("list prints one line per process with its PSS memory and CPU time", async () => {
+  test("list prints PSS memory and CPU time of each process, one process per line", async () => {
     const shown = { ...isolate, startedAt: Math.floor(Date.now() / 1000) };
     expect((await run(["isolates", "list"], { "/api/isolates": [shown] })).stdout).toBe(
       "4711\t@team/shop\t1.0.0\trunning\tnow\t7\t1\t40.0 MB\t1.50 s\t2\n",
     );
   });
 
-  test("stop prints the process that stops, and exits with 6 for an unknown process", async () => {
+  test("stop prints the ID of the stopped process, and exits with 6 for an unknown one", async () => {
     const data = { pid: 4711, worker: "@team/shop", version: "1.0.0", state: "draining" };
     const stopped = await run(["isolates", "stop", "4711"], { "/api/isolates/4711/stop": { success: true, data } });
     expect(stopped).toMatchObject({ status: 0, stderr: expect.stringContaining("isolate 4711 of @team/shop@1.0.0") });
@@ -136,7 +136,7 @@ describe("runtimectl isolates", () => {
     expect(await run(["isolates", "stop", "1"], { "/api/isolates/1/stop": answer })).toMatchObject({ status: 6 });
   });
 
-  test.each(["0", "-1", "self", "1;2"])("stop rejects the process id %j without sending a request", async (pid) => {
+  test.each(["0", "-1", "self", "1;2"])("stop rejects the process ID %j without sending a request", async (pid) => {
     const { status, requests } = await run(["isolates", "stop", "--", pid], {});
     expect({ status, requests }).toEqual({ status: 2, requests: [] });
   });

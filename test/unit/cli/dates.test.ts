@@ -71,7 +71,7 @@ describe("times in the output of commands", () => {
     ["keys show 7", /^last used +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(5m ago\)$/m, new RegExp(`^last used +${dateTime}$`, "m")],
     ["files ls workers/app", / 5m ago$/m, new RegExp(`\t${dateTime}$`, "m")],
     ["audit", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  key\.created/m, new RegExp(`^${dateTime}\tkey\\.created`, "m")],
-  ])("are relative in a terminal, and RFC 3339 texts in a pipe (command: %s)", async (words, forPeople, forPrograms) => {
+  ])("are relative in a terminal, and in RFC 3339 format in a pipe (command: %s)", async (words, forPeople, forPrograms) => {
     expect(await shown(words, true)).toMatch(forPeople);
     expect(await shown(words, false)).toMatch(forPrograms);
   });

@@ -34,7 +34,7 @@ describe("reportFailure", () => {
     ["a web page instead of an API response", new UnexpectedAnswerError("no", answer(200)), 1],
     ["Ctrl-C", new CommandError("INTERRUPTED", "no", { exitCode: 130 }), 130],
     ["any other error", new TypeError("no"), 1],
-  ])("returns the documented exit code (failure: %s)", (_, error, exitCode) => {
+  ])("returns the documented exit code for the failure: %s", (_, error, exitCode) => {
     const written: string[] = [];
     expect(reportFailure(error, outputTo(written, true))).toBe(exitCode);
     expect(JSON.parse(written.join(""))).toMatchObject({ error: { message: "message" in error ? error.message : "", exitCode } });

@@ -45,7 +45,7 @@ test.each([
   ["files list", "files ls"],
   ["files delete", "files rm"],
   ["workers list", "workers list"],
-])("finds for the words %s the command %s", (given, words) => {
+])("parses the words %s as the command %s", (given, words) => {
   expect(matchCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
     kind: "command",
     words,
@@ -58,7 +58,7 @@ const helpOn = (words: readonly string[]) => {
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
-test("prints help and suggestions of `workers` for the alias `app`", () => {
+test("prints the help and the suggestions of `workers` when the alias `app` is typed", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
   expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
@@ -66,7 +66,7 @@ test("prints help and suggestions of `workers` for the alias `app`", () => {
   expect(matchCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
 });
 
-test("each alias stands for an existing command and hides no other command", () => {
+test("each alias replaces an existing command and hides no other command", () => {
   const nouns = Object.keys(commandTable);
   expect(nouns).toEqual(expect.arrayContaining(Object.values(nounAliases)));
   for (const alias of [...Object.keys(nounAliases), ...Object.keys(commandAliases)]) expect(nouns).not.toContain(alias);

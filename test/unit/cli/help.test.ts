@@ -41,7 +41,7 @@ test("runtimectl --help lists every help topic", () => {
   for (const topic of Object.keys(helpTopics)) expect(text).toMatch(new RegExp(`runtimectl help .*\\b${topic}\\b`));
 });
 
-test("prints bold titles if color is enabled, otherwise no escape codes", () => {
+test("help output has bold titles if color is enabled, otherwise no escape codes", () => {
   expect(rootHelp({ widthColumns: 80, hasColor: true })).toContain("\x1b[1mManage:\x1b[0m\n");
   expect(rootHelp({ widthColumns: 80, hasColor: false })).not.toContain("\x1b");
 });

@@ -13,7 +13,7 @@ async function listed(rows: readonly object[], flags: readonly string[] = []): P
   return (await runInProcess(["workers", "list", "--url", daemon.url, ...flags], { cwd: home, env })).stdout;
 }
 
-test("marks the active version of each worker as live", async () => {
+test("`workers list` marks the active version of each worker as live", async () => {
   const app = { ...row, name: "app", versions: ["2.0.0-rc.1", "1.1.0", "1.0.0"], disabledVersions: ["1.1.0"] };
   const off = { ...row, name: "off", versions: ["1.0.0"], disabledVersions: ["1.0.0"] };
 
@@ -22,7 +22,7 @@ test("marks the active version of each worker as live", async () => {
   );
 });
 
-test("marks one active version when a worker has built-in and uploaded versions", async () => {
+test("`workers list` marks one active version among built-in and uploaded versions", async () => {
   const rows = [
     { ...row, name: "cpanel", versions: ["1.0.0"], source: "built-in", removable: false },
     { ...row, name: "cpanel", versions: ["1.1.0"] },
@@ -31,7 +31,7 @@ test("marks one active version when a worker has built-in and uploaded versions"
   expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\t\ncpanel\t1.1.0\ton\tlive\tuploaded\t\n");
 });
 
-test("states in JSON for each version whether it is active", async () => {
+test("`workers list --json` states whether each version is active", async () => {
   const { workers } = JSON.parse(await listed([{ ...row, name: "app", versions: ["1.1.0", "1.0.0"] }], ["--json"])) as { workers: unknown };
 
   expect(workers).toEqual([

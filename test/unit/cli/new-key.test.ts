@@ -32,7 +32,7 @@ test("prints the commands that set shell variables for a new key on a terminal",
   expect(stderr).toContain("runtimectl help ci\n");
 });
 
-test("prints commands with the path of the key file when --out is set", async () => {
+test("prints commands that contain the path of the key file when --out is set", async () => {
   const { daemon, home, stderr } = await create(["--out", "ci.key"], true);
 
   expect(stderr).toContain(`\nexport RUNTIMECTL_URL=${daemon.url} RUNTIMECTL_KEY_FILE=${home}/ci.key\n`);

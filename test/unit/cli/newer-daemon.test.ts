@@ -41,7 +41,7 @@ describe("runtimectl with a newer daemon", () => {
     expect(stdout).toContain("paused");
   });
 
-  test("rejects a value of another type beside an unknown word", async () => {
+  test("rejects a response with a value of the wrong type", async () => {
     const known = { ...principal, name: 7, permissions: ["reports:read"] };
     const { status, stderr } = await run(["auth", "status"], { "/api/admin/session": { authenticated: true, principal: known } });
 
@@ -49,7 +49,7 @@ describe("runtimectl with a newer daemon", () => {
     expect(stderr).toContain("does not match the contract");
   });
 
-  test("rejects a discovery document of another program", async () => {
+  test("rejects a discovery document that another program sends", async () => {
     const { status, stderr } = await run(["auth", "status"], { "/.well-known/runtime": { ...discovery, name: "other" } });
 
     expect(status).not.toBe(0);

@@ -19,6 +19,6 @@ test.each(["", "@", "@team", "@team/", "App", "a b", "../a", "hello@", "hello@1.
   },
 );
 
-test("requires a version for commands that change a single version", () => {
+test("a package reference requires a version in commands that change one version", () => {
   expect(() => parseVersionReference("@team/app")).toThrow("the version of @team/app is missing");
 });

@@ -32,7 +32,7 @@ test("plugins config prints each setting with its source", async () => {
   expect({ stdout, changes }).toEqual({ stdout: 'limit\t5\tmanifest\t\npaths\t["/shop"]\tdefault\t\n', changes: [] });
 });
 
-test("plugins config --set sends one change", async () => {
+test("plugins config sends all --set and --unset flags in one request", async () => {
   const { status, stderr, changes } = await run("@team/limits", "--set", "limit=7", "--unset", "paths");
 
   expect({ status, changes }).toEqual({ status: 0, changes: [`PUT ${path}`] });

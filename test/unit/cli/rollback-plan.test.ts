@@ -24,7 +24,7 @@ test.each([
   ["2.0.0-rc.2 2.0.0-rc.1 (1.0.0)", "2.0.0-rc.2"],
   ["2.0.0+build-7 1.0.0", "2.0.0+build-7"],
   ["(1.0.0)", undefined],
-])("returns for the versions %s the active version %s", (versions, answering) => {
+])("for the versions %s, returns the active version %s", (versions, answering) => {
   expect(answeringVersion(workerOf(versions).versions)?.version).toBe(answering);
 });
 
@@ -60,7 +60,7 @@ describe("planRollback", () => {
     ["latest 2.0.0 1.0.0", "1.0.0", { from: "latest", to: "1.0.0", off: ["latest", "2.0.0"] }],
     ["(2.0.0) 1.0.0", "2.0.0", { from: "1.0.0", to: "2.0.0", off: [] }],
     ["(1.1.0) (1.0.0)", "1.0.0", { from: undefined, to: "1.0.0", off: [] }],
-  ] as const)("returns for the versions %s the rollback to the requested version %s", (versions, wanted, plan) => {
+  ] as const)("for the versions %s, returns the rollback to the requested version %s", (versions, wanted, plan) => {
     expect(planOf(versions, wanted)).toEqual(plan);
   });
 
@@ -69,7 +69,7 @@ describe("planRollback", () => {
     ["1.1.0", "1.1.0", "ANSWERS_ALREADY"],
     ["(1.1.0) (1.0.0)", undefined, "NO_EARLIER_VERSION"],
     ["1.1.0 1.0.0", "1.0.1", "WORKER_VERSION_NOT_FOUND"],
-  ])("rejects for the versions %s the rollback to %s with the error code %s", (versions, wanted, code) => {
+  ])("for the versions %s, rejects the rollback to %s with the error code %s", (versions, wanted, code) => {
     expect(() => planOf(versions, wanted)).toThrow(expect.objectContaining({ code }) as Error);
   });
 });

@@ -39,7 +39,7 @@ async function actOn(failures: Readonly<Record<string, Error | undefined>>) {
 const refused = new ApiError("KEY_NOT_FOUND", "no such key");
 const unreachable = new CommandError("UNREACHABLE", "gone", { exitCode: 8 });
 
-test("continues after the daemon rejects an item, and returns exit code 9", async () => {
+test("a batch continues after the daemon rejects an item, and returns exit code 9", async () => {
   const { tried, thrown, shown } = await actOn({ a: undefined, b: refused, c: undefined });
 
   expect(tried).toEqual(["a", "b", "c"]);
@@ -53,7 +53,7 @@ test("continues after the daemon rejects an item, and returns exit code 9", asyn
   });
 });
 
-test("stops when the connection is lost, and lists the remaining items as not tried", async () => {
+test("a batch stops when the connection is lost, and lists other items as not tried", async () => {
   const { tried, thrown, shown } = await actOn({ a: undefined, b: unreachable, c: undefined });
 
   expect(tried).toEqual(["a", "b"]);
@@ -61,7 +61,7 @@ test("stops when the connection is lost, and lists the remaining items as not tr
   expect(shown).toMatchObject({ words: [{ said: true }, { error: { code: "UNREACHABLE" } }, { error: { code: "NOT_TRIED" } }] });
 });
 
-test("rejects with the first error and prints no result when every item fails", async () => {
+test("a batch rejects with the first error and prints no result when every item fails", async () => {
   expect(await actOn({ a: unreachable, b: undefined })).toEqual({ tried: ["a"], thrown: unreachable, shown: undefined });
   expect(await actOn({ a: refused, b: refused })).toEqual({ tried: ["a", "b"], thrown: refused, shown: undefined });
 });

@@ -63,7 +63,7 @@ test("prints an error with --json as one JSON document on stderr", async () => {
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
 });
 
-test("returns exit code 130 and closes the connection when its signal aborts", async () => {
+test("returns exit code 130 and closes the connection when the abort signal is sent", async () => {
   const interruption = new AbortController();
   const closed = Promise.withResolvers<void>();
   // Never responds.
@@ -82,7 +82,7 @@ test("returns exit code 130 and closes the connection when its signal aborts", a
   await closed.promise;
 });
 
-test("returns exit code 130 when its signal has aborted before the start", async () => {
+test("returns exit code 130 when the abort signal was sent before the start", async () => {
   expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
 });
 

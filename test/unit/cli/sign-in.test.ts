@@ -32,7 +32,7 @@ describe("`auth login` with a key in the environment", () => {
   test.each([
     ["RUNTIMECTL_KEY", "key-in-variable", "printenv RUNTIMECTL_KEY | runtimectl "],
     ["RUNTIMECTL_KEY_FILE", "some.key", '--key-file "$RUNTIMECTL_KEY_FILE"'],
-  ])("stores nothing, and prints how to store the key in the variable %s", async (variable, value, way) => {
+  ])("stores nothing, and prints how to store the key of the variable %s", async (variable, value, way) => {
     const { status, stderr, credentials } = await run("auth login", { env: { [variable]: value, CI: "true" } });
 
     expect({ status, credentials }).toEqual({ status: 2, credentials: undefined });
@@ -59,7 +59,7 @@ describe("a key that the daemon rejects", () => {
   test.each([
     ["auth login --store none", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
     ["workers list", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
-  ])("causes an error that names the variable with the key (command: %s)", async (words, variable, hint) => {
+  ])("causes an error that names the variable that contains the key (command: %s)", async (words, variable, hint) => {
     const { status, stderr } = await run(words, { env: { [variable]: "wrong" }, accepts: false });
 
     expect(status).toBe(4);

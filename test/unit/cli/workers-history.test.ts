@@ -32,7 +32,7 @@ async function run(...argv: string[]) {
   return { ...result, requests: daemon.requests };
 }
 
-test("prints one row per hour with the deployments and starts in the hour", async () => {
+test("`workers history` prints one row per hour, with deployments and starts", async () => {
   const { stdout, requests } = await run("shop");
 
   expect(stdout).toBe(
@@ -46,14 +46,14 @@ test("prints one row per hour with the deployments and starts in the hour", asyn
   expect(requests).toContain("GET /api/metrics/history");
 });
 
-test("prints every interval as JSON", async () => {
+test("`workers history` prints every interval as JSON", async () => {
   expect(JSON.parse((await run("--range", "14d", "--json")).stdout)).toEqual(history);
 });
 
 test.each([
   ["an unknown range", ["shop", "--range", "2h"]],
   ["an invalid name", ["Not a name"]],
-])("rejects %s without sending a request", async (_, argv) => {
+])("`workers history` rejects %s without sending a request", async (_, argv) => {
   const { status, stdout, requests } = await run(...argv);
 
   expect({ status, stdout, requests }).toEqual({ status: 2, stdout: "", requests: [] });

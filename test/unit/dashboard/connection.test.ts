@@ -6,7 +6,7 @@ import { keys } from "../../support/terminal-window.js";
 const refusedKey = WireAnswer.refusal(401, "INVALID_KEY", "The key is not known.");
 const profiles = `current: home\nprofiles:\n  home:\n    url: http://home.test\n  prod:\n    url: http://prod.test\n    production: true\n`;
 
-test("shows for how long the daemon has been unreachable, and the next attempt", async () => {
+test("shows how long the daemon has been unreachable and when the next attempt starts", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.failure = unreachable();
@@ -19,7 +19,7 @@ test("shows for how long the daemon has been unreachable, and the next attempt",
   expect(dashboard.text()).not.toContain("away");
 });
 
-test("waits before it repeats a call that failed with 503; other calls continue", async () => {
+test("waits before it repeats a call after a 503 response, and delays no other call", async () => {
   const calledAtMs: number[] = [];
   const unavailable = () => {
     calledAtMs.push(Date.now());
@@ -39,7 +39,7 @@ test("shows that the daemon is not ready", async () => {
   await dashboard.waitFor(/health +not ready: plugins are loading/);
 });
 
-test("ends the session when the daemon rejects the API key, and shows why", async () => {
+test("ends the session and shows the reason when the daemon rejects the API key", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.answers["/api/workers"] = refusedKey;

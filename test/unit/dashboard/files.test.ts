@@ -71,7 +71,7 @@ test.each([
   await dashboard.waitFor(`failed: ${reason}`);
 });
 
-test("renames a file, and undo restores the name", async () => {
+test("renames a file, and undo restores the old name", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
   await dashboard.waitFor("c create");
   dashboard.press("G");
@@ -87,7 +87,7 @@ test("renames a file, and undo restores the name", async () => {
   ]);
 });
 
-test("creates a folder and moves a file into it", async () => {
+test("creates a folder and moves a file into the folder", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/mkdir": success, "POST /api/workers/files/move": success });
   await dashboard.waitFor("c create");
   dashboard.press(`cimages${keys.enter}`);
@@ -139,7 +139,7 @@ test("cancels a running upload when esc is pressed", async () => {
   await dashboard.waitFor("note: no longer waiting");
 });
 
-test("saves a file to the disk and never overwrites an existing file", async () => {
+test("saves a file to the local disk, and never overwrites an existing file", async () => {
   const dashboard = await openFolder({ files: { "taken.js": "mine" } });
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
@@ -154,7 +154,7 @@ test("saves a file to the disk and never overwrites an existing file", async () 
 test.each([
   ["read-only mode", { isReadOnly: true, permissions: ["workers:read", "workers:install"] }],
   ["a key with only workers:read", { isReadOnly: false, permissions: ["workers:read"] }],
-])("offers only to read and save files with %s", async (_who, { isReadOnly, permissions }) => {
+])("with %s, offers only to read and save files", async (_who, { isReadOnly, permissions }) => {
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
   await dashboard.waitFor("ctrl-s save");
   dashboard.press("?");

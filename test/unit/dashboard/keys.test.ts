@@ -152,7 +152,7 @@ test("erases a displayed API key from the terminal when ctrl-c is pressed", asyn
 test.each([
   ["a viewer key", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
   ["read-only mode", { answers: {}, isReadOnly: true }],
-])("does not create or revoke API keys with %s", async (_who, { answers, isReadOnly }) => {
+])("with %s, does not create or revoke API keys", async (_who, { answers, isReadOnly }) => {
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
@@ -161,7 +161,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows a new API key above other dialogs, and erases the key when closed", () => {
+test("shows a new API key above other dialogs, and erases the key on close", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });

@@ -74,7 +74,7 @@ test("keeps the same row selected when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers after b is pressed, and marks them as unchangeable", async () => {
+test("shows built-in workers after b is pressed, and that these cannot be changed", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");

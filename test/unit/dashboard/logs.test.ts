@@ -114,7 +114,7 @@ test("shows the log of the selected worker, and an error for an unknown worker",
   expect(dashboard.text()).not.toContain("from loud");
 });
 
-test("shows why the daemon does not send a log", async () => {
+test("shows the reason why the daemon does not send a log", async () => {
   const refused = WireAnswer.refusal(403, "NAMESPACE_DENIED", "The key is not for this namespace.");
   const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": refused };
   const dashboard = await renderDashboard(answers, { screen: "logs" });

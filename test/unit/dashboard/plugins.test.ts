@@ -97,7 +97,7 @@ test("shows the state of each plugin before and after a reload", async () => {
   await dashboard.waitFor("done: 1 of 1 plugin loaded");
 });
 
-test("starts an upload of a plugin as a command line with completed paths", async () => {
+test("opens an upload command with path completion when u is pressed", async () => {
   const dashboard = await openPlugins({ files: { "extra/manifest.yaml": "name: extra\n" } });
   await dashboard.waitFor("u upload");
   dashboard.press("u");

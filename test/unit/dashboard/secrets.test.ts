@@ -72,7 +72,7 @@ test("asks for the name and the value of a new secret", async () => {
   expect(dashboard.transport.requests.findLast(({ method }) => method === "PUT")?.body).toEqual({ value: ` ${value} ` });
 });
 
-test("requires the typed name to remove a secret, and D to remove a required one", async () => {
+test("asks for the name before it removes a secret; a required secret needs the key D", async () => {
   const required = WireAnswer.refusal(409, "SECRET_IN_USE", "The active version of @team/shop requires STRIPE_KEY.");
   const dashboard = await openSecrets({}, { [`DELETE ${path}/STRIPE_KEY`]: required });
   dashboard.press("jd");

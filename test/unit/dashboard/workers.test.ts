@@ -49,7 +49,7 @@ test("disables a version, and undo enables it", async () => {
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/_/app/1.1.0/disable", "POST /api/workers/_/app/1.1.0/enable"]);
 });
 
-test("keeps the list and shows why the daemon rejects a change", async () => {
+test("keeps the list visible, and shows why the daemon rejects a change", async () => {
   const denied = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:install.");
   const dashboard = await openApp({}, { "POST /api/workers/_/app/1.1.0/disable": denied });
   await dashboard.waitFor("e on/off");
@@ -106,7 +106,7 @@ test("shows the failed requests since the start, and zero for the last minute", 
   await dashboard.waitFor(/errors +2 failed, none now/);
 });
 
-test("shows the newest error first in the details, even before later log entries", async () => {
+test("shows the newest error before all other log entries in the details", async () => {
   const entry = { time: Date.now(), worker: "app", version: "1.1.0", level: "error", source: "app" };
   const entries = [
     { ...entry, id: 1, text: "Error: kaput\n    at index.js:1:1" },
@@ -117,7 +117,7 @@ test("shows the newest error first in the details, even before later log entries
   expect(dashboard.text()).toContain("Error: kaput");
 });
 
-test("shows a long name completely in a wide list, and wraps it in the details", async () => {
+test("shows a long name in full in a wide list, and wraps the name in the details", async () => {
   const name = "@very-long-team-name-for-tests/a-really-long-worker-name-that-goes-on-and-on-forever";
   const answers = { "/api/workers": [listedWorker("@team/a-name-of-thirty-five-letters"), listedWorker(name)] };
   const dashboard = await openApp({ columns: 140, rows: 45 }, answers);
@@ -130,7 +130,7 @@ test("shows a long name completely in a wide list, and wraps it in the details",
   );
 });
 
-test("shows by whom, when and with which client a version was installed", async () => {
+test("shows the installer, the time and the client of a version's installation", async () => {
   const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });
   await dashboard.waitFor(/source +uploaded 3h ago by ci, CLI/);
@@ -251,7 +251,7 @@ test.each([
   ["typed", "an absolute path", ""],
   ["pasted", "an absolute path", ""],
   ["typed", "a path below ~", "~"],
-])("replaces ./ in the upload prompt when the user %s %s", async (how, _what, home) => {
+])("replaces the initial ./ in the upload prompt when the user %s %s", async (how, _what, home) => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const dashboard = await openApp({ rows: 30, columns: 140, files });
   await dashboard.waitFor("u upload");

@@ -74,12 +74,12 @@ describe("tutorials and how-to pages", () => {
   });
 });
 
-test.each(exceptions)("the page $page contains the command $command, which no test runs", async ({ page, command }) => {
+test.each(exceptions)("the page $page still contains the command $command, which tests do not run", async ({ page, command }) => {
   const steps = stepsOf(page, await readPage(page));
   expect(steps.some((step) => step.kind === "command" && command.test(step.command.text))).toBe(true);
 });
 
-test("the limits page states the default of each variable in its tables", async () => {
+test("the limits page states the correct default of each variable in its tables", async () => {
   const text = await readPage("docs/reference/limits.md");
   const rows = [...text.matchAll(/^\|.*`(RUNTIME_\w+)`.*$/gm)];
   expect(rows.length).toBeGreaterThan(5);
@@ -90,7 +90,7 @@ test("the limits page states the default of each variable in its tables", async 
   }
 });
 
-test("every code block of every page has an end mark", async () => {
+test("every code block of every page has a closing fence", async () => {
   for (const page of pages) {
     const text = await readPage(page);
     expect([page, (text.match(/^```/gm) ?? []).length % 2]).toEqual([page, 0]);

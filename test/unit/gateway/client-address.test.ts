@@ -53,7 +53,7 @@ describe("the client address", () => {
     ["is found behind a range of IPv6", ["2001:db8::/32"], "1.1.1.1, 2001:db8:ffff::9", "1.1.1.1"],
     ["is the peer beside a range of IPv6", ["2001:db8::/32"], "1.1.1.1, 2001:db9::9", "2001:db9:0:0:0:0:0:9"],
   ];
-  test.each(cases)("is found by X-Forwarded-For and trustedProxies (rule: the address %s)", (_what, trusted, chain, client) => {
+  test.each(cases)("is read from X-Forwarded-For as trustedProxies permits (rule: the address %s)", (_what, trusted, chain, client) => {
     expect(clientOf(trusted, chain)).toBe(client);
   });
 
@@ -85,7 +85,7 @@ describe("an IP address", () => {
     );
   });
 
-  test("has one canonical form, which is parsed to the same address", () => {
+  test("has one canonical form, and parsing this form returns the same address", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const address = parseIpAddress(text);
@@ -96,7 +96,7 @@ describe("an IP address", () => {
     );
   });
 
-  test("is represented in rate limits by its /64 network if it is an IPv6 address", () => {
+  test("counts in rate limits as its /64 network if it is an IPv6 address", () => {
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:2::9")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:3::9")).not.toBe(networkOf("2001:db8:1:2::9"));

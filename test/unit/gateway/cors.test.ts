@@ -46,7 +46,7 @@ describe("a preflight request", () => {
     for (const invalid of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(invalid), invalid).toBeNull();
   });
 
-  test("reaches the worker when no rule matches, or when it lacks preflight headers", async () => {
+  test("reaches the worker when no rule matches or a preflight header is missing", async () => {
     const gateway = await loadGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
     expect(await (await gateway.send(preflight("/other", page))).text()).toBe("app");
     expect(await (await gateway.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");
@@ -104,7 +104,7 @@ describe("the response to a request that matches a CORS rule", () => {
     });
   });
 
-  test("keeps the existing values of its Vary header", async () => {
+  test("keeps the values that the worker set in the Vary header", async () => {
     const cases = [
       ["Accept", "Accept, Origin"],
       ["accept, origin", "accept, origin"],
@@ -120,7 +120,7 @@ describe("the response to a request that matches a CORS rule", () => {
     expect(await headersOf([{ origins: [page], paths: ["/other"] }], "https://evil.test", lavish)).toEqual(lavish);
   });
 
-  test("contains CORS headers even if its own headers are immutable", async () => {
+  test("contains CORS headers even if the worker's headers are immutable", async () => {
     const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const answer = await gateway.send(requestOf("/"), { answer: Response.redirect("https://example.com/", 302) });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("access-control-allow-origin")]).toEqual([

@@ -41,7 +41,7 @@ describe("a path pattern", () => {
     (path) => expect(matches("/login/**", path)).toBe(true),
   );
 
-  test("matches a worker's path with and without a version, unless it names a version", () => {
+  test("without a version, matches a worker's path with and without a version", () => {
     expect(matches("/shop/login", "/shop@1.2.0/login", shop)).toBe(true);
     expect(matches("/shop/login", "/%73hop@%5E1/login", shop)).toBe(true);
     expect(matches("/shop@1.2.0/login", "/shop@1.2.0/login", shop)).toBe(true);

@@ -52,7 +52,7 @@ describe("a rate limit", () => {
     expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_allowed everyone": 4, "gateway_limited everyone": 4 });
   });
 
-  test("rejects requests during its block time, and further requests do not extend it", async () => {
+  test("rejects requests during its block time, which further requests do not extend", async () => {
     const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1s", block: "1m" }] });
     expect(await statuses(gateway, 2, () => requestOf("/"))).toEqual([200, 429]);
     for (let second = 0; second < 59; second += 1) {
@@ -91,7 +91,7 @@ describe("a rate limit", () => {
     expect(await statuses(gateway, 2, () => requestOf("/", { from: "unknown" }))).toEqual([200, 429]);
   });
 
-  test("applies only to its paths and methods, and treats HEAD as GET", async () => {
+  test("applies only to the configured paths and methods, and treats HEAD as GET", async () => {
     const gateway = await loadGateway({ rateLimits: [{ paths: ["/shop/login"], methods: ["POST", "GET"], limit: 1, window: "1m" }] });
     expect(await statuses(gateway, 2, () => login("PUT"))).toEqual([200, 200]);
     expect(await statuses(gateway, 2, () => requestOf("/shop/", { method: "POST" }))).toEqual([200, 200]);

@@ -59,7 +59,7 @@ describe("security headers", () => {
     expect([refused.status, refused.headers.get("x-content-type-options")]).toEqual([429, "nosniff"]);
   });
 
-  test("require only the plugin's onResponse hook", async () => {
+  test("need only the onResponse hook of the gateway plugin", async () => {
     expect(Object.keys((await loadGateway({ securityHeaders: true })).plugin).toSorted()).toEqual(["onInit", "onResponse", "onShutdown"]);
     expect(Object.keys((await loadGateway({})).plugin).toSorted()).toEqual(["onInit", "onShutdown"]);
   });

@@ -46,7 +46,7 @@ function follow(mayAudit: boolean, [auditEntries, events]: [readonly AuditEntry[
 
 const keysOf = (follower: ActivityFollower) => follower.state.get().entries.map(({ key }) => key);
 
-test("merges audit entries with events that no request caused, the newest first", async () => {
+test("lists audit entries and events that no request caused together, newest first", async () => {
   const events = [event(3), event(4, { type: "worker.installed" }), event(5, { type: "stream.opened" })];
   const { stream, follower } = follow(true, [[audit(3), audit(4)], events]);
   await vi.advanceTimersByTimeAsync(100);
@@ -83,7 +83,7 @@ test("a health change has the new state", () => {
   expect(fromEvent(event(4)).state).toBeUndefined();
 });
 
-test("filters by key, resource or action, outcome and text", () => {
+test("filters audit entries by key, resource or action, outcome and text", () => {
   const refused = audit(2, { outcome: "refused", code: "PERMISSION_DENIED", action: "key.created", subject: { id: 9 } });
   const entries = [audit(1), refused].map(fromAudit).concat(fromEvent(event(3)));
   const keys = (filter: Partial<Parameters<typeof filterActivity>[1]>) =>
@@ -104,7 +104,7 @@ test.each([
   [{ id: 7, name: "ci", replacedBy: 8 }, "ci → key 8"],
   [{ name: "shop", paths: ["a.js", "b.js"] }, "shop a.js, b.js"],
   [undefined, ""],
-])("describes the subject %j", (subject, text) => {
+])("shows the subject %j of an audit entry as text", (subject, text) => {
   expect(fromAudit(audit(1, { subject })).subject).toBe(text);
 });
 

@@ -149,14 +149,14 @@ describe("the reason for which the panel prevents an upload", () => {
       "@team/shop",
       "in @other only, and @team/shop lies outside",
     ],
-  ])("is returned for a key that %s, if there is one", (_what, principal, name, reason) => {
+  ])("is returned, or undefined if the upload is allowed, for a key that %s", (_what, principal, name, reason) => {
     const refusal = refusalOf({ ...facts, name }, target, principal);
     if (reason === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(reason);
   });
 });
 
-test("pluralize, rate and megabytes format numbers for display", () => {
+test("pluralize, rate and megabytes return the displayed text of a number", () => {
   expect([pluralize(1, "key"), pluralize(2000, "key")]).toEqual(["1 key", "2,000 keys"]);
   expect([rate(0), rate(0.123), rate(9.999), rate(1234.5)]).toEqual(["0", "0.12", "10.00", "1,235"]);
   expect(megabytes(1_572_864)).toBe("1.5 MB");

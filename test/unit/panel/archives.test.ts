@@ -162,7 +162,7 @@ describe("packFolder", () => {
     expect(await text.isFile(longPath)).toBe(true);
   });
 
-  test("rejects if a file of the plan does not exist", async () => {
+  test("rejects when a file in the plan does not exist", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     const plan = { facts: await factsOf(folder), files: ["gone.js"], excluded: [] };
     await expect(packFolder(folder, plan, signal)).rejects.toThrow("gone.js is not there any more");

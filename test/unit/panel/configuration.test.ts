@@ -7,7 +7,7 @@ import { valueText } from "../../../src/cpanel/pages/configuration/value-text.js
 import { ApiError } from "../../../src/shared/api-error.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 
-test("has a form for each field of a worker manifest except env", () => {
+test("the panel has a form for each field of a worker manifest except env", () => {
   const fields = fieldGroups.flatMap(({ fields: group }) => Object.keys(group));
   const expected = Object.keys(WorkerManifest.shape).filter((name) => name !== "env");
   expect(fields.toSorted()).toEqual(expected.toSorted());
@@ -15,7 +15,7 @@ test("has a form for each field of a worker manifest except env", () => {
 });
 
 describe("kindOf", () => {
-  test("chooses the form by the types of a schema", () => {
+  test("selects the form by the types in the schema of a field", () => {
     expect(kindOf({ type: ["string", "number"] })).toBe("text");
     expect(kindOf({ type: "boolean" })).toBe("boolean");
     expect(kindOf({ type: ["string", "boolean"] })).toBe("text");
@@ -26,13 +26,13 @@ describe("kindOf", () => {
     expect(kindOf({ type: "object", properties: {} })).toBe("group");
   });
 
-  test("selects YAML as the form of all other values", () => {
+  test("selects YAML as the form of values with any other schema", () => {
     const schemas = [{}, { type: "object" }, { type: "array" }, { type: ["string", "array"] }, { type: "array", items: {} }] as const;
     for (const schema of schemas) expect(kindOf(schema)).toBe("yaml");
   });
 });
 
-test("parses numbers only for numeric types, and leaves other checks to the daemon", () => {
+test("the form parses numbers only for numeric types; the daemon checks other values", () => {
   expect(valueOfText("12", { type: "integer" })).toBe(12);
   expect(valueOfText("auto", { type: ["integer", "string"] })).toBe("auto");
   expect(valueOfText("12", { type: "string" })).toBe("12");
@@ -41,14 +41,14 @@ test("parses numbers only for numeric types, and leaves other checks to the daem
   expect([textOfValue(null), textOfValue(0), textOfValue({ a: 1 })]).toEqual(["", "0", '{"a":1}']);
 });
 
-test("changes and removes one property of a map", () => {
+test("the form changes and removes one property of a map", () => {
   expect(withProperty({ a: 1 }, "b", 2)).toEqual({ a: 1, b: 2 });
   expect(withProperty({ a: 1, b: 2 }, "b", undefined)).toEqual({ a: 1 });
   expect(withProperty(undefined, "a", 1)).toEqual({ a: 1 });
   expect([newItem({ type: "string" }), newItem({ type: "object", properties: {} })]).toEqual(["", {}]);
 });
 
-test("returns the errors of a rejected change by field", () => {
+test("the form assigns the errors of a rejected change to the fields", () => {
   const fields = [
     { name: "memory", message: "is not a size", line: 4 },
     { name: "memory", message: "is too large" },
@@ -61,7 +61,7 @@ test("returns the errors of a rejected change by field", () => {
   expect(faultsOf(new ApiError("INVALID_PACKAGE_METADATA", "No.", { details: { fields: "x" } }))).toEqual([]);
 });
 
-test("formats values and durations", () => {
+test("the panel formats manifest values and durations as text", () => {
   expect([null, "", [], {}, ["a", "b"], { a: 1, b: [] }, [{ a: 1 }, { b: true }], 0].map((value) => valueText(value))).toEqual([
     "–",
     "–",

@@ -24,7 +24,7 @@ describe("diffParts", () => {
     expect(linesOf("", "a")).toEqual([["-", "+a"]]);
   });
 
-  test("keeps 3 equal lines around each difference, and separates distant differences", () => {
+  test("keeps 3 equal lines around each difference, and omits the other equal lines", () => {
     const lines = Array.from({ length: 30 }, (_, index) => String(index));
     const changed = lines.with(5, "x").with(25, "y");
     expect(linesOf(lines.join("\n"), changed.join("\n"))).toEqual([
@@ -33,7 +33,7 @@ describe("diffParts", () => {
     ]);
   });
 
-  test("can restore both texts from the differences after random edits", () => {
+  test("returns differences from which both texts can be restored after random edits", () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     for (let round = 0; round < 200; round += 1) {

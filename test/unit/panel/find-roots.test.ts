@@ -37,13 +37,13 @@ test.each([
   ["other", false, ["second/other"]],
   ["gateway", true, [".shipped/gateway"]],
   ["nothing", false, []],
-])("finds the folders of the package %s without listing a missing folder", async (name, isBuiltIn, roots) => {
+])("findRoots finds the folders of the package %s without listing a missing folder", async (name, isBuiltIn, roots) => {
   const { files, api } = openFiles();
   expect(await findRoots(api, { kind: "workers", name, isBuiltIn, page })).toEqual(roots);
   expect(files.missed).toEqual([]);
 });
 
-test("finds a package folder that a truncated list does not contain", async () => {
+test("findRoots finds a package folder that a truncated list does not contain", async () => {
   const { api } = openFiles(["first"]);
   expect(await findRoots(api, { kind: "workers", name: "shop", isBuiltIn: false, page })).toEqual(["first/shop"]);
 });

@@ -34,7 +34,7 @@ describe("planFolder", () => {
     expect(listed).toEqual([""]);
   });
 
-  test("excludes files by .gitignore, and returns the rule for each excluded file", async () => {
+  test("excludes files that match .gitignore, and returns the rule for each of them", async () => {
     const { packed, rules } = await plan({ ".gitignore": "*.log\ntmp/\n", "debug.log": "", "tmp/x.js": "", "index.js": "" });
     expect(packed).toContain("index.js");
     expect(packed).not.toContain("tmp/x.js");
@@ -87,7 +87,7 @@ test("createArchive names the archive after the package name and version", async
   expect(packageArchive).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, excluded: [], facts: { name: "@team/shop" } });
 });
 
-test("chosenFolder lists files and folders by relative paths", async () => {
+test("chosenFolder lists files and folders with relative paths", async () => {
   const files = ["shop/manifest.yaml", "shop/dist/a/x.js", "shop/dist/y.js"].map((webkitRelativePath) =>
     Object.assign(new File([webkitRelativePath], "file"), { webkitRelativePath }),
   );

@@ -58,7 +58,7 @@ test.each([
   [1000 + 30.5 * daySeconds, "30d"],
   [1000 + 400 * daySeconds, "90d"],
   [1000 + 60, "90d"],
-])("usualLifetime returns for the creator's expiry %s the lifetime %s", (expiresAt, lifetime) => {
+])("for the creator's expiry %s, usualLifetime returns the lifetime %s", (expiresAt, lifetime) => {
   expect(usualLifetime({ expiresAt }, 1000)).toBe(lifetime);
 });
 
@@ -73,6 +73,6 @@ test.each([
   [1000, "expired"],
   [1001, "expires soon"],
   [1000 + 14 * daySeconds, "active"],
-])("keyState returns for the expiry %s, at the time 1000, the state %s", (expiresAt, state) => {
+])("for the expiry %s, keyState returns at the time 1000 the state %s", (expiresAt, state) => {
   expect(keyState({ expiresAt }, 1000)).toBe(state);
 });

@@ -221,7 +221,7 @@ describe("EventSubscription", () => {
 });
 
 describe("Toasts", () => {
-  test("shows the last three messages, and messages with a button for up to 12 s", async () => {
+  test("shows the last 3 messages, and shows a message with a button for at most 12 s", async () => {
     const toasts = new Toasts();
     for (const text of ["one", "two", "three", "four"]) toasts.say(text);
     expect(toasts.shown.get().map(({ text }) => text)).toEqual(["two", "three", "four"]);

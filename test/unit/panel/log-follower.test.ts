@@ -56,7 +56,7 @@ test("keeps only the newest log entries when the text exceeds 16 MB", async () =
   follower.close();
 });
 
-test("loads older entries, and only then shows an event that precedes the first entry", async () => {
+test("shows an event that precedes the first entry only after loading older entries", async () => {
   const installed = { id: 1, type: "worker.installed", at: 3, subject: { name: "@team/shop", version: "1.0.0" } };
   const events = new FakeStream([installed, { ...installed, id: 2, type: "worker.crashed", at: 11 }]);
   const stream = new FakeStream(Array.from({ length: pageSize }, (_, index) => entry(index + 10)));

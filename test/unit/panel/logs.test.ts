@@ -50,7 +50,7 @@ test("returns the chosen time range, which ends now unless an end is chosen", ()
   expect(timeRangeOf({}, 0)).toBeUndefined();
 });
 
-test("adds a selected time range to the choices of the time range", () => {
+test("adds a range selected in the histogram to the menu of time ranges", () => {
   expect(timeChoices({ since: "1h" }).map(({ value }) => value)).toEqual(["", "15m", "1h", "24h", "7d"]);
   expect(timeChoices({ since: "1700000000000", until: "1700000060000" }).at(-1)?.value).toBe("1700000000000");
 });

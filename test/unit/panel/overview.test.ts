@@ -42,7 +42,7 @@ describe("the history for charts", () => {
     expect(toSeries({ points, stepSeconds: 10 }, 189).at).toEqual([100, 110, 120, 200]);
   });
 
-  test("adds up the sparklines of all apps, with one point for each of 60 minutes", () => {
+  test("adds up the sparklines of all apps to one point for each of 60 minutes", () => {
     const one = { name: "shop", requests: hour(60), failed: hour(30) };
     const series = sumOfSparklines([one, { ...one, name: "blog" }], 7230);
     expect(series.at).toHaveLength(60);
@@ -66,7 +66,7 @@ describe("the history for charts", () => {
     ["24h", "24h"],
     ["", "1h"],
     ["7d", "1h"],
-  ])("covers for the text %j in the URL the range %s", (text, range) => {
+  ])("with the text %j in the URL covers the range %s", (text, range) => {
     expect(rangeOf(text)).toBe(range);
   });
 });
@@ -109,12 +109,12 @@ describe("the sentence about the state", () => {
       { state: "failing", text: "2 apps are failing · 1 plugin is failing · 1 app is degraded" },
     ],
     ["an expired key", [incident("key", "failing")], 9, { state: "degraded", text: "1 key has expired" }],
-  ])("names the most severe incident first, with %s", (_what, incidents, served, status) => {
+  ])("names the most severe incident first (case: %s)", (_what, incidents, served, status) => {
     expect(statusOf(incidents, served)).toEqual(status);
   });
 });
 
-test("rangeAt returns the visible rows and some rows around them, in steps", () => {
+test("rangeAt returns the visible rows and nearby rows, rounded to steps", () => {
   expect(rangeAt({ topPx: 200, windowPx: 800, rowHeightPx: 40 })).toEqual({ first: 0, end: 30 });
   expect(rangeAt({ topPx: -4000, windowPx: 800, rowHeightPx: 40 })).toEqual({ first: 84, end: 132 });
 });

@@ -43,7 +43,7 @@ describe("schemas of responses", () => {
     ["an optional value", { ...valid, isOn: false }],
     ["an unknown name", { ...valid, added: "later" }],
     ["the other form of a union", { ...valid, either: { more: [1] } }],
-  ])("accept %s as zod does", (_what, value) => {
+  ])("accept %s in the same way as zod", (_what, value) => {
     expect([accepts(theirs, value), accepts(ours, value)]).toEqual([true, true]);
   });
 
@@ -60,11 +60,11 @@ describe("schemas of responses", () => {
     ["no form of a union", { ...valid, either: 1 }],
     ["a list in place of an object", [valid]],
     ["null", null],
-  ])("reject %s as zod does", (_what, value) => {
+  ])("reject %s in the same way as zod", (_what, value) => {
     expect([accepts(theirs, value), accepts(ours, value)]).toEqual([false, false]);
   });
 
-  test("accept a word that only a newer daemon has", () => {
+  test("accept an unknown enum value of a newer daemon", () => {
     expect(accepts(ours, { ...valid, kind: "three" })).toBe(true);
   });
 

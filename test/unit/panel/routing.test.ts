@@ -107,7 +107,7 @@ describe("Router", () => {
     expect(router.route.get().segments).toEqual(["keys"]);
   });
 
-  test("leaves the page only when every guard permits the navigation", () => {
+  test("leaves the page only if every guard permits the navigation", () => {
     const { router } = open("/cpanel/overview");
     const answers = [true, false];
     for (const [index] of answers.entries()) router.guard(() => answers[index] ?? true);

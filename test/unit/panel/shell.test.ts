@@ -9,7 +9,7 @@ import { rolePermissions } from "../../../src/shared/permissions.js";
 
 const titles = (permissions: Parameters<typeof sectionsFor>[0]) => sectionsFor(permissions).map(({ title }) => title);
 
-test("offers only the sections that a key is allowed to use", () => {
+test("the panel offers only the sections that a key is allowed to use", () => {
   expect(titles(rolePermissions.admin)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Keys", "Settings"]);
   expect(titles(rolePermissions.editor)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Settings"]);
   expect(titles(["audit:read"])).toEqual(["Overview", "Activity", "Settings"]);
@@ -27,11 +27,11 @@ test.each([
     ["Keys keys", "new keys/new"],
   ],
   [["nowhere", "x"], ["Page not found nowhere/x"]],
-])("divides the path %j into the parts of the breadcrumb", (segments, expected) => {
+])("the panel divides the path %j into the parts of the breadcrumb", (segments, expected) => {
   expect(crumbsOf(segments).map(({ title, to }) => `${title} ${to}`)).toEqual(expected);
 });
 
-test("stores in the browser that the navigation is collapsed", () => {
+test("the panel stores in the browser that the navigation is collapsed", () => {
   const stored = new Map<string, string>();
   const storage = {
     getItem: (name: string) => stored.get(name) ?? null,
@@ -63,7 +63,7 @@ describe("the command menu", () => {
   ];
   const found = (typed: string) => matchCommands(commands, typed).map(({ title }) => title);
 
-  test("without a typed text, offers all commands except detail commands", () => {
+  test("offers all commands except detail commands while no text is typed", () => {
     expect(found(" ")).toEqual(["Workshop", "my-shop", "shop", "Overview"]);
   });
 
@@ -84,7 +84,7 @@ describe("the command menu", () => {
 });
 
 describe("charts", () => {
-  test("start a sparkline at the right edge until it has all values", () => {
+  test("align a sparkline with the right edge while some of its values are missing", () => {
     expect(linePath([1], { capacity: 2, highest: 1 })).toBe("");
     expect(linePath([0, 2, 4], { capacity: 3, highest: 4 })).toBe("M0.0 23.0L60.0 12.5L120.0 2.0");
     expect(linePath([0, 0], { capacity: 3, highest: 0 })).toBe("M60.0 23.0L120.0 23.0");

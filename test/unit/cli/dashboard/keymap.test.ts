@@ -23,7 +23,7 @@ test("the default keys have the same meaning on every screen", () => {
   expect(Object.fromEntries(shared.filter(([, labels]) => labels.length > 1))).toEqual(sharedMeanings);
 });
 
-test("the default key of an action is free after another key replaces it", () => {
+test("the default key of an action is unassigned after the user configures another key", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
   expect(keymap.actionsOf("d")).not.toContain("workers.delete");
@@ -34,11 +34,11 @@ test.each([
   [{ quit: "r" }, "the key r is assigned to both refresh and quit"],
   [{ "workers.delete": "j" }, "the key j is assigned to both list.down and workers.delete"],
   [{ "workers.delete": "q" }, "the key q is assigned to both workers.delete and quit"],
-])("rejects one key for two actions of a screen and names both actions (keys: %j)", (changes, message) => {
+])("the keymap rejects one key for two actions and names both actions (keys: %j)", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
 
-test("permits the same key on two screens", () => {
+test("the keymap permits the same key on two screens", () => {
   expect(() => new Keymap({ "connect.signIn": "e" })).not.toThrow();
 });
 
@@ -47,6 +47,6 @@ test.each([
   [{ quit: "ctrl-c" }, /"ctrl-c" is not a valid key/],
   [{ quit: "super" }, /"super" is not a valid key/],
   [{ quit: "" }, /"" is not a valid key/],
-])("rejects an unknown action or an invalid key (bindings: %j)", (changes, message) => {
+])("the keymap rejects an unknown action or an invalid key (bindings: %j)", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });

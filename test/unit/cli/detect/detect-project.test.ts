@@ -17,7 +17,7 @@ const packageJson = (fields: object) => JSON.stringify({ name: "app", ...fields 
 
 describe("detectProject", () => {
   test.each(frameworks.filter(({ packages }) => packages.length > 0))(
-    "detects $name with each of its output folders",
+    "detects $name with each output folder that its build can create",
     async ({ name, packages, outputs }) => {
       for (const { file, module } of outputs) {
         const output = file.replace("*", "app");
@@ -36,7 +36,7 @@ describe("detectProject", () => {
     expect(await detected(files)).toBeUndefined();
   });
 
-  test("detects a site with just a package name only if its page loads files from /", async () => {
+  test("detects a folder with package.json and index.html if the page loads files from /", async () => {
     const files = { "package.json": packageJson({}), "index.html": '<script src="/a.js"></script>' };
     expect(await detected(files)).toMatchObject({ kind: "static site", output: { manifest: { injectBase: "rewrite" } } });
     expect(await detected({ ...files, "index.html": '<script src="a.js"></script>' })).toBeUndefined();

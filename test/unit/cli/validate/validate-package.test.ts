@@ -56,7 +56,7 @@ test("reports problems of package.json with line and column", async () => {
   );
 });
 
-test("warns about variables that look like secrets, without their values", async () => {
+test("warns about variables that look like secrets, without printing the values", async () => {
   const manifest = "name: shop\nenv:\n  LOG_LEVEL: debug\n  STRIPE_KEY: of-a-customer\n";
   const problems = await problemsOf({ "manifest.yaml": manifest });
   expect(problems).toEqual([
@@ -97,7 +97,7 @@ test.each([
   ["a setting below config", "config:\n  limit: many\n", ":6:10: limit: must be a whole number"],
   ["a missing setting", "  required: [limit]\n", ": limit: is missing"],
   ["a default", "  required: [limit]\n", ":4:74: configSchema.properties.limit.default: must be a whole number"],
-])("rejects %s that does not match configSchema, with its line", async (what, text, problem) => {
+])("rejects %s that does not match configSchema, and names the setting", async (what, text, problem) => {
   const limit = what === "a default" ? "default: many" : "minimum: 1000";
   const schema = `configSchema:\n  properties: { paths: { type: array }, limit: { type: integer, ${limit} } }\n`;
   const files = { "manifest.yaml": `name: app\nbase: /app\n${schema}${text}`, "plugin.js": "" };
@@ -159,7 +159,7 @@ describe("code with a syntax error", () => {
     ]);
   });
 
-  test("causes a warning in other files, but none in node_modules or static sites", async () => {
+  test("causes a warning in other files, but no warning in node_modules or static sites", async () => {
     const entry = { "index.js": "export default { fetch: () => new Response() };\n" };
     expect(await problemsIn({ ...entry, "other.js": "let a = ;\n", "node_modules/a/index.js": "let a = ;\n" })).toMatchObject([
       { severity: "warning", file: "other.js", line: 1 },

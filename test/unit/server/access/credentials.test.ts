@@ -77,7 +77,7 @@ test.each([
   ["panel.example.org:8000", ["abc"]],
   ["apps.example.org", []],
   [undefined, []],
-])("with a panel host, a request with the header Host: %s uses the cookies %j", (host, expected) => {
+])("if a panel host is set, a request with the header Host: %s uses the cookies %j", (host, expected) => {
   const headers = { cookie: "runtime_api_key=abc", ...(host !== undefined && { host }) };
   expect(credentialsOf(headers, PanelHost.parse("panel.example.org")).map(({ secret }) => secret)).toEqual(expected);
   expect(credentialsOf({ ...headers, "x-api-key": "key" }, PanelHost.parse("panel.example.org"))[0]).toEqual({
@@ -86,13 +86,13 @@ test.each([
   });
 });
 
-test("at most eight session cookies of a request are read", () => {
+test("the daemon reads at most eight session cookies of a request", () => {
   const cookie = Array.from({ length: 9 }, (_, index) => `runtime_api_key=${index}`).join("; ");
 
   expect(secretsOf({ cookie })).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
 });
 
-test("a credential that is longer than any valid key is ignored", () => {
+test("the daemon ignores a credential that is longer than any valid key", () => {
   const longest = "k".repeat(512);
   const tooLong = `${longest}k`;
 

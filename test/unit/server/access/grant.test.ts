@@ -35,7 +35,7 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["all namespaces", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["*"] }, "*"],
   ["another namespace", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@b"] }, "@b"],
   ["its own namespace and another", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@a", "@ab"] }, "@ab"],
-])("a key cannot create a key with more permissions than its own (new key: %s)", (_, principal, grant, named) => {
+])("a key cannot create a key with more permissions than it has (new key: %s)", (_, principal, grant, named) => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403, message: expect.stringContaining(named) });
 
   expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).toThrow(refusal);

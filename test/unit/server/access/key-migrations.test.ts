@@ -82,7 +82,7 @@ describe("a store with an older schema", () => {
     expect(open(file, [...newer, renameNote])).toEqual([]);
   });
 
-  test("can be restored from its backup for the earlier version of runtimed", async () => {
+  test("opens in the earlier version of runtimed after a restore from its backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     open(file, newer);
 
@@ -94,7 +94,7 @@ describe("a store with an older schema", () => {
     expect(store.create(newKey()).id).toBe(rows.length + 1);
   });
 
-  test("keeps the changes in its write-ahead log, in the store and in the backup", async () => {
+  test("keeps the changes of its write-ahead log, which the backup also contains", async () => {
     const { directory, file } = await stateWithKeys();
     const crashed = path.join(await temporaryDirectory(), "keys.db");
     const database = openKeyDatabase(file);
@@ -132,7 +132,7 @@ describe("a store with an older schema", () => {
     ]);
   });
 
-  test("keeps an earlier backup that has the same schema but other content", async () => {
+  test("keeps an earlier backup with the same schema version and different content", async () => {
     const { directory, file } = await stateWithKeys();
     const earlier = path.join(directory, backupName);
     await writeFile(earlier, "of an earlier upgrade", { mode: 0o644 });
@@ -148,7 +148,7 @@ describe("a store with an older schema", () => {
 });
 
 describe("a migration step", () => {
-  test("leaves the store unchanged when it fails with an error about step and backup", async () => {
+  test("leaves the store unchanged when it fails, and the error names step and backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     const before = await readFile(file);
     const backup = path.join(directory, backupName);

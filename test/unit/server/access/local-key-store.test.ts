@@ -90,7 +90,7 @@ describe("a stored key", () => {
     expect(database.prepare("SELECT id, hash FROM keys").all()).toEqual([{ id, hash: hashKeySecret(secret) }]);
   });
 
-  test("has an ID that no later key gets, even if the key is revoked", async () => {
+  test("has an ID that no later key receives, even after the key is revoked", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const first = store.create(newKey(createKeySecret()));
@@ -121,7 +121,7 @@ describe("a stored key", () => {
     expect(openStore(directory).findByHash(hashKeySecret(secret))).toBeUndefined();
   });
 
-  test("is flushed to disk by its commit, also after the store is opened again", async () => {
+  test("is flushed to disk at each commit, even after the store is opened again", async () => {
     const file = path.join(await temporaryDirectory(), "keys.db");
     openKeyDatabase(file).close();
 
@@ -243,7 +243,7 @@ describe("the last use of a key", () => {
 });
 
 describe("a store whose file shrank", () => {
-  test("rejects changes even after its file grows again", async () => {
+  test("rejects changes even after the file grows again", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const store = openStore(directory);
@@ -261,7 +261,7 @@ describe("a store whose file shrank", () => {
   });
 });
 
-test("a key store restores the state before an interrupted change from its journal", async () => {
+test("a key store uses its journal to restore the state before an interrupted change", async () => {
   const directory = await temporaryDirectory();
   const store = openStore(directory);
   for (let count = 0; count < 200; count += 1) store.create(newKey(createKeySecret()));
@@ -293,7 +293,7 @@ describe("an unusable key store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("is rejected and remains unchanged if a page of its file is damaged", async () => {
+  test("is rejected and remains unchanged if a page of the database file is damaged", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     for (let count = 0; count < 100; count += 1) store.create(newKey(createKeySecret()));
@@ -324,7 +324,7 @@ describe("an unusable key store", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("rejects changes with 503 when another process has locked it", async () => {
+  test("rejects changes with 503 when another process has locked the store", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();

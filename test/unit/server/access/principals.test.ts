@@ -90,7 +90,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key")).toBeUndefined();
   });
 
-  test("remain listed after expiry, and keep their last use when a request is rejected", async () => {
+  test("remain listed after expiry; a rejected request does not change their last use", async () => {
     const { principals, addKey, store, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 61;
@@ -113,7 +113,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key") !== undefined).toBe(letsIn);
   });
 
-  test("are valid again after a clock that was ahead is set back", async () => {
+  test("are valid again after a clock that was too far ahead is corrected", async () => {
     const { principals, addKey, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 31_536_000;

@@ -17,7 +17,7 @@ async function next(stream: AsyncGenerator<RuntimeEvent[]>): Promise<string[]> {
   return ((value ?? []) as RuntimeEvent[]).map(({ type, subject }) => subject?.name ?? type);
 }
 
-test("a slow reader of events receives a gap for missed events, then later events", async () => {
+test("a slow event reader receives a gap event for missed events, then later events", async () => {
   const { events, tell } = eventsOf(3);
   const stream = events.follow(all, start, new AbortController().signal);
   expect(await next(stream)).toEqual(["stream.opened"]);
@@ -32,7 +32,7 @@ test("a slow reader of events receives a gap for missed events, then later event
   expect(events.followerCount).toBe(0);
 });
 
-test("a reader of events receives no gap while all missed events are still stored", async () => {
+test("an event reader receives no gap event while all missed events are still stored", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (lastEventId: number) => next(events.follow(all, { ...start, lastEventId }, new AbortController().signal));
@@ -42,7 +42,7 @@ test("a reader of events receives no gap while all missed events are still store
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("a start time causes a gap only when events after that time are missing", async () => {
+test("a start time causes a gap event only when events after that time are missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

@@ -30,7 +30,7 @@ test.each<[about: string, freeBytes: number, totalBytes: number, status: string]
   expect(await disk.check()).toMatchObject({ name: "disk-space", status });
 });
 
-test("the check disk-space names the directory, its free space and the consequence", async () => {
+test("the check disk-space names the directory, the free space and the consequence", async () => {
   const { disk } = createDisk({ "/workers": [512 * 1024 ** 2, 20 * gigabyte] });
   expect(await disk.check()).toEqual({
     name: "disk-space",

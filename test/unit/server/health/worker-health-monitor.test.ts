@@ -89,7 +89,7 @@ test("the health of a worker includes only failed requests of the last minute", 
   expect(app.health()).toMatchObject({ state: "idle" });
 });
 
-test("a version is suspected only for a problem within 30 min after its activation", () => {
+test("a version is named as the cause only of problems within 30 min of its activation", () => {
   const app = createApp(["1.0.0", "1.1.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -111,7 +111,7 @@ test("a version is suspected only for a problem within 30 min after its activati
   expect(later.health()).not.toHaveProperty("rollbackTo");
 });
 
-test("a version is not suspected if the previous version had the same problem", () => {
+test("a version is not named as the cause if the previous version had the same problem", () => {
   const app = createApp(["1.0.0", "1.1.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -124,7 +124,7 @@ test("a version is not suspected if the previous version had the same problem", 
   expect(app.health()).not.toHaveProperty("suspect");
 });
 
-test("the p99 is compared with that of the previous version only from 100 requests", () => {
+test("the p99 latencies of two versions are compared only from 100 requests on", () => {
   for (const [count, state] of [
     [99, "ok"],
     [100, "degraded"],
@@ -142,7 +142,7 @@ test("the p99 is compared with that of the previous version only from 100 reques
   }
 });
 
-test("a worker is degraded while the last run of one of its cron jobs is a failed run", () => {
+test("a worker is degraded while the last run of one of its cron jobs has failed", () => {
   const app = createApp(["1.0.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -155,7 +155,7 @@ test("a worker is degraded while the last run of one of its cron jobs is a faile
   expect(app.health()).toMatchObject({ state: "idle" });
 });
 
-test("a worker that is not installed any more has no health", () => {
+test("a worker that is no longer installed has no health state", () => {
   const app = createApp([]);
   app.monitor.start();
   app.monitor.noteActive("gone", { name: "gone", version: "1.0.0" });

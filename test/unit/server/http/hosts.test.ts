@@ -23,7 +23,7 @@ describe("the panel's host", () => {
     ["panel.example.org", "panel.example.org/", false],
     ["[::1]", "[0:0::1]:8000", true],
     ["panel.example.org", undefined, false],
-  ])("is compared, as %s, with the header Host: %s (match: %s)", (configured, host, isMatch) => {
+  ])("with the value %s is compared with the header Host: %s (match: %s)", (configured, host, isMatch) => {
     expect(parse(configured).matches(host)).toBe(isMatch);
   });
 
@@ -39,7 +39,7 @@ describe("the panel's host", () => {
     ["panel.localhost", "127.0.0.1:8000", "http", "http://panel.localhost:8000/cpanel/"],
     ["panel.example.org:8443", "apps.example.org:443", "https", "https://panel.example.org:8443/cpanel/"],
     ["panel.example.org", undefined, "http", "http://panel.example.org/cpanel/"],
-  ] as const)("redirects, as %s, a request to the host %s over %s to the URL %s", (configured, host, scheme, url) => {
+  ] as const)("with the value %s redirects a request to the host %s over %s to the URL %s", (configured, host, scheme, url) => {
     expect(parse(configured).urlOf("/cpanel/", { scheme, host })).toBe(url);
   });
 });

@@ -19,7 +19,7 @@ async function write(plugins: readonly PluginMetrics[]): Promise<Map<string, Fam
 }
 
 describe("a plugin counter", () => {
-  test("has one value for equal labels, even if the order of the labels differs", () => {
+  test("has one value for equal labels in any order", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "What was seen.");
     counter.add({ rule: "a", kind: "x" });
@@ -78,7 +78,7 @@ describe("a plugin counter", () => {
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test('keeps 200 combinations of labels, and counts further ones with the value "other"', () => {
+  test('keeps 200 label combinations, and counts further combinations as "other"', () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     for (let index = 0; index < 1000; index += 1) counter.add({ client: `c${index}` });

@@ -35,13 +35,13 @@ test.for([
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: true\n`,
     `name: app\ndescription: ${"word ".repeat(60)}end\nenabled: false\n`,
   ],
-])("toggling a version changes only the key enabled in the manifest (case: %s)", async ([, before, after]) => {
+])("toggling a version changes only the key `enabled` in the manifest (case: %s)", async ([, before, after]) => {
   await writeFiles(folder, { "manifest.yaml": before as string });
   expect(toggledManifest(folder, false)).toEqual({ filePath: path.join(folder, "manifest.yaml"), text: after });
 });
 
 test.for(["name: app\nenabled:\n", "{ name: app }\n", "? name\n: app\n", "&all\nname: app\n"])(
-  "toggling a version writes the manifest again when no edit is possible (%j)",
+  "toggling a version rewrites the whole manifest when no edit is possible (%j)",
   async (before) => {
     await writeFiles(folder, { "manifest.yml": before });
     const { filePath, text } = toggledManifest(folder, false);

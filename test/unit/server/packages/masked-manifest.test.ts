@@ -15,7 +15,7 @@ describe("the env of a displayed manifest", () => {
     expect(readManifest(masked).manifest?.fields).toEqual({ name: "app", env: { KEY: "***", PORT: "***" }, ttl: "5m" });
   });
 
-  test("is masked, and the text outside of env is unchanged", () => {
+  test("is masked without a change of the text outside of env", () => {
     expect(maskEnv(`# note\nname: app # shop\nenv: { KEY: ${secret} }\n`, "manifest.yml")).toBe(
       '# note\nname: app # shop\nenv:\n  KEY: "***"\n',
     );
@@ -38,7 +38,7 @@ describe("the env of a displayed manifest", () => {
     ["defines the anchor of env twice", `name: &key other\nhosts: [&key ${secret}]\nenv: { KEY: *key }\n`],
     ["has the env as alias of an alias", `name: &a ${secret}\nhosts: [*a]\nenv: [[{ KEY: *a }]]\n`],
     ["has an alias as key", `name: &name env\n*name : { KEY: ${secret} }\n`],
-  ])("causes the whole file to be hidden (case: the file %s)", (_, text) => {
+  ])("cannot be masked, so that the whole file is hidden, when the file %s", (_, text) => {
     expect(maskEnv(text, "manifest.yaml")).toMatch(/^# Only keys that can install packages see this file/);
   });
 

@@ -19,7 +19,7 @@ async function read(files: Readonly<Record<string, string>>) {
 }
 
 describe("package metadata", () => {
-  test("is read from manifest.yaml before manifest.yml, with defaults of package.json", async () => {
+  test("is read from manifest.yaml before manifest.yml; package.json supplies defaults", async () => {
     const metadata = await read({
       "manifest.yaml": "name: from-yaml\ntimeout: 5s\nversion:\n",
       "manifest.yml": "name: from-yml\nversion: 9.9.9\n",
@@ -117,7 +117,7 @@ const refused: readonly [what: string, files: Record<string, string>, code: stri
 ];
 
 describe("package metadata that is invalid or hostile", () => {
-  test.for(refused)("is rejected within 4 s with the error code of its fault (fault: %s)", async ([, files, code, message]) => {
+  test.for(refused)("is rejected within 4 s with the documented error code (fault: %s)", async ([, files, code, message]) => {
     await writeFiles(folder, files);
     const startedAt = performance.now();
     const error = failureOf(() => readPackageMetadata(folder));

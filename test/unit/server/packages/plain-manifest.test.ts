@@ -89,7 +89,7 @@ const more = [
 const values = [...words, ...odd, ...quoted, ...special];
 
 describe("the parser of plain manifests", () => {
-  test.for([...shapes, ...more])("parses the manifest template %j like the YAML parser", (shape) => {
+  test.for([...shapes, ...more])("returns the same result as the YAML parser for the manifest template %j", (shape) => {
     for (const value of values) {
       const text = shape.replace("VALUE", () => value);
       const plain = plainManifest(text);
@@ -103,13 +103,13 @@ describe("the parser of plain manifests", () => {
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 
-  test("parses manifests that `runtimectl deploy` writes like the YAML parser does", () => {
+  test("returns the same result as the YAML parser for manifests of `runtimectl deploy`", () => {
     const text = `name: app\nversion: 1.4.2\ndeploy:\n  digest: "${"12".repeat(32)}"\n  at: 1795302000\n  commit: "9f31c0a"\n  dirty: false\n  message: "Fix: it's #7 (again), 100%"\n`;
     expect(plainManifest(text)).toMatchObject({ deploy: { at: 1795302000, dirty: false, message: "Fix: it's #7 (again), 100%" } });
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 
-  test("returns undefined for text that only a YAML parser can read", () => {
+  test("returns undefined for text that only a full YAML parser can parse", () => {
     for (const text of [
       "",
       "# nothing\n",

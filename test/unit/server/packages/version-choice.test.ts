@@ -27,7 +27,7 @@ describe("the active version for a request without a range", () => {
     [["1.0.0+b1", "1.0.0+b2"], "1.0.0+b2"],
     [["1.0.0 off"], undefined],
     [[], undefined],
-  ] as const)("for the versions %j is the version %s", ([versions, expected]) => {
+  ] as const)("among the versions %j is the version %s", ([versions, expected]) => {
     expect(choiceOf(...versions).preferred?.version).toBe(expected);
   });
 });

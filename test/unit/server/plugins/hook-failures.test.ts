@@ -4,7 +4,7 @@ import { HookFailures } from "../../../../src/server/plugins/hooks.js";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a plugin has a summary of its failed hooks for 10 min after the last failure", () => {
+test("a plugin's failed hooks are summarized until 10 min after the last failure", () => {
   const failures = new HookFailures();
   expect(failures.summary).toBeUndefined();
   failures.note("onResponse", new Error("first"));

@@ -29,7 +29,7 @@ describe("public routes", () => {
     ["login", "/login", true],
     ["/a/**/secret", "/a/x/secret", false],
     ["/*.js", "/app.js", false],
-  ])("with the pattern %s include the path %s: %s", (pattern, path, expected) => {
+  ])("with the pattern %s are compared with the path %s (included: %s)", (pattern, path, expected) => {
     expect(isPublic([pattern], path)).toBe(expected);
   });
 
@@ -72,7 +72,7 @@ describe("public routes", () => {
     expect(isPublic(["/p/**", "**", "/*/*"], path)).toBe(false);
   });
 
-  test("do not include a path that begins in their folder and leaves it", () => {
+  test("do not include a path that begins in the public folder and leaves this folder", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "..",

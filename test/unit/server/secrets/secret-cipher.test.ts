@@ -35,7 +35,7 @@ describe("an encrypted secret", () => {
       expect(() => unseal(key, { ...sealed, box: bytes.subarray(0, length).toString("base64") }, place), String(length)).toThrow();
   });
 
-  test("contains a key ID that depends on all bytes of the key", () => {
+  test("contains a key ID that changes with each byte of the key", () => {
     const bytes = randomBytes(32);
     const other = Buffer.from(bytes);
     other.writeUInt8(other.readUInt8(31) ^ 1, 31);

@@ -120,7 +120,7 @@ async function run(slotMs: number, options: { by?: CronSlots; end?: SlotEnd } = 
 const states = () => [...leases.rows.values()].toSorted((one, other) => one.slotMs - other.slotMs).map(({ state }) => state);
 
 describe("a slot", () => {
-  test("runs on one of two daemons and stores the end", async () => {
+  test("runs on only one of two daemons, which stores the result", async () => {
     const other = open("b");
 
     const results = await Promise.all([run(startMs), run(startMs, { by: other })]);
@@ -130,13 +130,13 @@ describe("a slot", () => {
     await other.close();
   });
 
-  test("runs once when the answer to the request is lost", async () => {
+  test("runs once when the response to the lease request is lost", async () => {
     leases.lostAnswers = 1;
     expect(await run(startMs)).toEqual({ calls: 1, blocked: 0 });
     expect(states()).toEqual(["ran"]);
   });
 
-  test("does not run when the primary confirms no request, and is skipped later", async () => {
+  test("does not run when the primary confirms no lease request, and is skipped later", async () => {
     leases.lostAnswers = 2;
     expect(await run(startMs)).toEqual({ calls: 0, blocked: 0 });
     expect(states()).toEqual(["taken"]);
@@ -173,7 +173,7 @@ describe("a slot", () => {
     await other.close();
   });
 
-  test("keeps its end until the primary responds", async () => {
+  test("keeps its result until the primary responds", async () => {
     const work = async (): Promise<SlotEnd> => {
       leases.isAway = true;
       return { state: "ran", result: { status: 500 } };
@@ -187,7 +187,7 @@ describe("a slot", () => {
     expect([...leases.rows.values()]).toMatchObject([{ state: "ran", result: '{"status":500}' }]);
   });
 
-  test("has a pending end for at most 1,000 failed requests, sent after the heartbeat", async () => {
+  test("keeps at most 1,000 pending results, which are sent after the heartbeat", async () => {
     leases.lostAnswers = 2_400;
     for (let slot = 0; slot < 1_200; slot += 1) await run(startMs + slot);
     leases.calls.length = 0;
@@ -198,7 +198,7 @@ describe("a slot", () => {
     expect(leases.calls).toEqual(["settle", ...Array.from({ length: 1_000 }, () => "end")]);
   });
 
-  test("is deleted with its worker, and a new worker of that name keeps its slots", async () => {
+  test("is deleted with its worker, but slots of a later worker with this name are kept", async () => {
     await run(startMs);
     slots.forget("app");
     vi.setSystemTime(startMs + 2_000);
@@ -212,7 +212,7 @@ describe("a slot", () => {
     expect([...leases.rows.values()].map(({ slotMs }) => slotMs)).toEqual([startMs + 2_000]);
   });
 
-  test("waits 150 ms per live daemon that precedes this one, and then only looks", async () => {
+  test("waits 150 ms per running daemon with a higher rank, at most 1.5 s", async () => {
     leases.live.splice(0, 1, ...Array.from({ length: 30 }, (_, index) => `daemon ${index}`), "a");
     await slots.settle();
 
@@ -225,7 +225,7 @@ describe("a slot", () => {
 });
 
 describe("missed slots", () => {
-  test("are recorded as skipped once, 10 s after their time", async () => {
+  test("are recorded once as skipped, 10 s after the time of the slot", async () => {
     slots.start();
     await slots.settle();
     slots.watch(jobOf());
@@ -239,7 +239,7 @@ describe("missed slots", () => {
     expect(states()).toEqual(["skipped", "ran", "skipped"]);
   });
 
-  test("are recorded since the newest lease after a restart, and not for another schedule", async () => {
+  test("are recorded after a restart since the newest lease, only for the same schedule", async () => {
     await run(startMs);
     vi.setSystemTime(startMs + 20_000);
     const restarted = open("a");
@@ -255,7 +255,7 @@ describe("missed slots", () => {
     await Promise.all([restarted.close(), unrelated.close()]);
   });
 
-  test("need no request for a job whose next time is later", async () => {
+  test("cause no request for a job whose next slot is in the future", async () => {
     slots.start();
     await slots.settle();
     slots.watch(jobOf("0 0 1 1 *"));

@@ -22,7 +22,7 @@ test("the metrics history of 2,000 active workers stays within the memory limit"
   expect((await harness.requestsOf("worker-1999")).filter(([, requests]) => requests === 1)).toHaveLength(32);
 });
 
-test("the metrics history moves idle workers to the disk to record active workers", async () => {
+test("the metrics history moves idle workers to disk to free memory for active workers", async () => {
   const harness = await openHistory(2 * mb);
   for (let minute = 0; minute < 10; minute += 1) {
     for (const name of names.slice(minute * 100, minute * 100 + 100)) harness.request(name);

@@ -22,7 +22,7 @@ describe("a metric ring", () => {
     expect(ring.newestSlot).toBe(34);
   });
 
-  test("adds no rows for intervals between two added rows", () => {
+  test("adds no rows for the intervals between two consecutive rows", () => {
     const ring = ringOf(10, 1, 2, 900, 901);
 
     expect(slotsOf(ring)).toEqual([1, 2, 900, 901]);
@@ -42,14 +42,14 @@ describe("a metric ring", () => {
     expect(slotsOf(ring)).toEqual([30, 35, 40, 50]);
   });
 
-  test("keeps the row with the most requests when several rows have the same slot", () => {
+  test("keeps the row with the most requests when several rows are for the same slot", () => {
     const ring = new MetricRing(4);
     for (const requests of [3, 9, 4]) ring.put(row(7, requests));
 
     expect(ring.rows()).toEqual([row(7, 9)]);
   });
 
-  test("is restored from its encoded rows, without an incomplete row at the end", () => {
+  test("can be restored from encoded rows, without an incomplete row at the end", () => {
     const ring = ringOf(10, 1, 2, 3);
     const bytes = Buffer.concat([ring.encode(2), encodeRow(row(9)).subarray(0, 20)]);
     const decoded = new MetricRing(10);

@@ -78,7 +78,7 @@ describe("the metrics history", () => {
     expect(await harness.requestsOf("shop")).toEqual(expected);
   });
 
-  test("adds the requests before and after a restart in the same minute", async () => {
+  test("adds up the requests before and after a restart in the same minute", async () => {
     const harness = await openHistory();
     harness.request("shop", { count: 4 });
     harness.nowMs += 20_000;
@@ -128,7 +128,7 @@ describe("the metrics history", () => {
     expect(await harness.requestsOf("shop")).toEqual([[2, 8]]);
   });
 
-  test("keeps 14 days in files of limited size, with a restart each day", async () => {
+  test("keeps the points of 14 days in files of limited size despite daily restarts", async () => {
     const harness = await openHistory();
     for (let day = 0; day < 15; day += 1) {
       for (let minute = 0; minute < 24 * 60; minute += 5) {
@@ -168,7 +168,7 @@ describe("the metrics history", () => {
     expect(harness.history.sparklines(() => true)).toEqual([]);
   });
 
-  test("contains a marker for each start, deployment and restart, with the key's name", async () => {
+  test("contains a marker for each start, deployment and restart, and names the key", async () => {
     const harness = await openHistory();
     harness.installed.add("shop");
     const principal = { id: 3, name: "ci", keyPrefix: "rt_abc" };
@@ -213,7 +213,7 @@ describe("the metrics history", () => {
     expect(harness.warnings).toHaveLength(2);
   });
 
-  test("contains no points when its limit is 0 bytes", async () => {
+  test("contains no points when the size limit is 0 bytes", async () => {
     const harness = await openHistory(0);
     harness.request("shop");
     await harness.minute();

@@ -20,7 +20,7 @@ async function gunzip(file: string, arrival?: Arrival): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test("a gzip file can end at any offset in a chunk, but extra bytes are rejected", { timeout: 60_000 }, async () => {
+test("a gzip file can end at any offset in a chunk; bytes after its end are rejected", { timeout: 60_000 }, async () => {
   const file = path.join(await temporaryDirectory(), "a.gz");
   const overhead = gzipSync(content.subarray(0, chunkBytes), { level: 0 }).length - chunkBytes;
   for (let excess = -2; excess <= trailerBytes + 2; excess += 1) {
@@ -36,7 +36,7 @@ test("a gzip file can end at any offset in a chunk, but extra bytes are rejected
 });
 
 test.each([1_000, 100_000, chunkBytes, chunkBytes + trailerBytes])(
-  "a gzip file is read while it arrives in chunks of %i bytes",
+  "a gzip file is unpacked while it arrives in chunks of %i bytes",
   async (pieceBytes) => {
     const file = path.join(await temporaryDirectory(), "a.gz");
     const told = new PassThrough();

@@ -55,7 +55,7 @@ test("the change log limits its file size, but a frequent reader misses no chang
   expect((await stat(file)).size).toBeLessThan(1024 * 1024);
 });
 
-test("the change log reports missed changes to a slow reader or after a replacement", async () => {
+test("the change log reports missed changes to a slow reader and when it is replaced", async () => {
   append(writer, "first");
   reader.read();
   const long = "x".repeat(5000);

@@ -33,7 +33,7 @@ async function isolateOf(data: DataFolder, { ignoresDrain = false, isLoading = f
 }
 
 describe("a data folder", () => {
-  it("is full above its limit, and writable again at 95 % of its limit", () => {
+  it("is full above its size limit, and writable again at 95 % of the limit", () => {
     const data = openFolder();
     expect([data.note(usage(1000), 0), data.isFull]).toEqual([false, false]);
     expect([data.note(usage(1001), 0), data.isFull]).toEqual([true, true]);
@@ -56,7 +56,7 @@ describe("a data folder", () => {
     expect((await data.lease()).grant).toMatchObject({ access: "remove", largestFileBytes: 0 });
   });
 
-  it("lists as writers only isolates that started before the folder was full", async () => {
+  it("lists only isolates that started before the folder was full as writers", async () => {
     const data = openFolder();
     const before = await isolateOf(data);
     data.note(usage(2000), 0);
@@ -65,7 +65,7 @@ describe("a data folder", () => {
     expect(data.isolates).toEqual([before.isolate, after.isolate]);
   });
 
-  it("is used by no isolate during an action, which delays new isolates", async () => {
+  it("is used by no isolate during an action, and new isolates wait until its end", async () => {
     const data = openFolder();
     await isolateOf(data);
     const action = Promise.withResolvers<string>();

@@ -35,7 +35,7 @@ describe("the disk usage of a folder", () => {
     expect(bytes).toBeLessThan(100 * kb + 4 * 4 * kb + 16 * kb);
   });
 
-  it("excludes the holes of a sparse file, but the largest file's size includes them", async () => {
+  it("excludes the holes of a sparse file; the size of the largest file includes holes", async () => {
     const folder = await temporaryDirectory();
     const descriptor = openSync(path.join(folder, "sparse"), "w");
     ftruncateSync(descriptor, 1024 * 1024 * kb);

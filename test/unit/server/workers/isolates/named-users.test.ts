@@ -29,7 +29,7 @@ test("two worker names have the same user only when no user is free", () => {
 });
 
 test.each(["", "null", "[1", '{"a":-1}', '{"a":"1"}'])(
-  "a hash of the name determines the user when the file has the content %j",
+  "a hash of the worker name determines the user if the file has the content %j",
   (text) => {
     const file = temporaryFile();
     const place = new NamedUsers({ file: undefined, salt: "daemon", count: 50 }).placeOf("a");

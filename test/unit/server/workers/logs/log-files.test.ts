@@ -33,7 +33,7 @@ test("the log files return the newest matching entries of one worker in order", 
   expect(await other.read("@team/app", all, { limit: 1, leastId: 0 })).toEqual([entry(3)]);
 });
 
-test("a worker's log files have a limited size, and only their owner can read them", async () => {
+test("a worker's log files have a limited size and are readable only by the daemon", async () => {
   const { directory, files } = await open(10_000);
   for (let id = 1; id <= 500; id += 1) await files.append("@team/app", [entry(id)]);
   const names = await readdir(directory);
@@ -47,7 +47,7 @@ test("a worker's log files have a limited size, and only their owner can read th
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 501 - kept.length + index));
 });
 
-test("lines of any length are read from the log files, from the requested entry ID on", async () => {
+test("log files return lines of any length, starting at the requested entry ID", async () => {
   const { files } = await open(10_000_000);
   const lengths = [0, 1, 65_400, 65_536, 200_000, 3, 70_000, 0];
   const entries = lengths.map((length, index) => entry(index + 1, "ü€".repeat(length / 2)));

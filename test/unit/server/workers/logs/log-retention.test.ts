@@ -19,7 +19,7 @@ async function open(limits = { bytesPerWorker: 2000, totalBytes: 100_000 }) {
   return { directory, errors, logs, write };
 }
 
-test("the log writer reports a disk failure once, and writes again after the failure", async () => {
+test("the log writer reports a disk failure once, and continues when the disk recovers", async () => {
   const { directory, errors, logs, write } = await open();
   await writeFile(directory, "a file in the place of the folder");
   for (const text of ["one", "two", "three"]) {
@@ -69,7 +69,7 @@ test("a log contains the number of entries that the total size limit has deleted
   expect(notice).toMatchObject({ worker: "app0", version: "1.0.0", source: "runtime", level: "warn", text: missing(5) });
 });
 
-test("a log contains a notice when output of the worker has displaced request entries", async () => {
+test("a log contains a notice when worker output has displaced entries of requests", async () => {
   const { logs, write } = await open({ bytesPerWorker: 2000, totalBytes: 2000 });
   for (let index = 0; index < 3; index += 1) logs.writeRequest({ name: "app", version: "1.0.0", level: "info", text: `${index}`, request });
   write("x".repeat(1800));

@@ -21,7 +21,7 @@ function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["fo
 }
 
 describe("the logs of the workers", () => {
-  test("stay within their size limits, keep the newest entries and have rising IDs", () => {
+  test("stay within the size limits, keep the newest entries and have increasing IDs", () => {
     const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.string({ maxLength: 400 })), { maxLength: 300 });
     fc.assert(
       fc.property(
@@ -59,7 +59,7 @@ describe("the logs of the workers", () => {
     expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
   });
 
-  test("lose the entries of the least recently active worker above the total limit", () => {
+  test("lose entries of the least recently active worker if the total size is too large", () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
     for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
     write(logs, "new", "x".repeat(700));
@@ -158,7 +158,7 @@ describe("a reader that follows a log", () => {
     expect([logs.readMemory(["app"], everything).entries, logs.sizeBytes]).toEqual([[], 0]);
   });
 
-  test("receives all entries when its last entry ID is unknown", async () => {
+  test("receives all entries when the requested last entry ID is unknown", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 }, Number.MAX_SAFE_INTEGER);
@@ -212,7 +212,7 @@ describe("the logs of several workers", () => {
     });
   });
 
-  test("are sent from the first entry of a new worker, in order and without loss", () => {
+  test("can be followed from a new worker's first entry on, in order and without loss", () => {
     const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.integer({ min: 1, max: 400 })), { minLength: 1, maxLength: 12 });
     return fc.assert(
       fc.asyncProperty(writes, async (list) => {

@@ -6,7 +6,7 @@ function bits(abi: number): bigint[] {
   return [files, network, scopes];
 }
 
-test("the sandbox requests the rights of each Landlock version and lists missing ones", () => {
+test("the sandbox uses the rights of each Landlock version and lists missing rights", () => {
   expect(bits(1)).toEqual([0x1fffn, 0n, 0n]);
   expect(bits(2)).toEqual([0x3fffn, 0n, 0n]);
   expect(bits(3)).toEqual([0x7fffn, 0n, 0n]);
@@ -18,7 +18,7 @@ test("the sandbox requests the rights of each Landlock version and lists missing
   expect(missingRights(2)).toHaveLength(4);
 });
 
-test("Landlock rules contain only supported rights, and for files no folder rights", () => {
+test("Landlock rules contain only supported rights; rules for files omit folder rights", () => {
   expect(ruleRights(["read"], 0xffffn, { isFolder: true })).toBe(0xcn);
   expect(ruleRights(["read"], 0xffffn, { isFolder: false })).toBe(0x4n);
   expect(ruleRights(["write"], 0x1fffn, { isFolder: true }) & ~0x1fffn).toBe(0n);

@@ -76,7 +76,7 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
       expect(judged("clone", [flag | 17])).toBe(failing(EPERM));
   });
 
-  test("allows network sockets, and Unix sockets only with permission", () => {
+  test("allows network sockets; allows Unix sockets only with permission", () => {
     expect(judged("socket", [2])).toBe(allowed);
     expect(judged("socket", [10])).toBe(allowed);
     expect(judged("socket", [1])).toBe(failing(EPERM));

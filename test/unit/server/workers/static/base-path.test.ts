@@ -22,7 +22,7 @@ test.each([
   ["spaces after a plus sign", `+${" ".repeat(100)}`],
   ["opening brackets", "url(      "],
   ["preload functions without an end", "modulepreload` function  (e"],
-])("findInsertions reads 4 MB of %s as page and as script within 2 s", async (_, part) => {
+])("findInsertions scans 4 MB of %s, as a page and as a script, within 2 s", async (_, part) => {
   const text = part.repeat((4 * 1024 * 1024) / part.length);
   const startedMs = performance.now();
   for (const kind of ["page", "script"] as const) expect(await rewritten(text, kind)).toHaveLength(text.length);

@@ -22,7 +22,7 @@ function startQueue() {
   };
 }
 
-test("the compile queue runs one compilation per worker, for two workers at a time", async () => {
+test("the compile queue runs one compilation per worker, and at most two at a time", async () => {
   const queue = startQueue();
   for (const owner of ["a", "a", "a", "b", "c"]) queue.add(owner);
   await turn();

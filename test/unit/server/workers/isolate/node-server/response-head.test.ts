@@ -30,13 +30,13 @@ describe("the response heads of a Node server", () => {
     });
   });
 
-  test("contain whether the body is chunked and whether the connection stays open", () => {
+  test("state whether the body is chunked and whether the connection stays open", () => {
     const heads = new ResponseHeads();
     expect(heads.read(textOf("Transfer-Encoding: chunked"))).toMatchObject({ lines: "", isChunked: true, length: undefined });
     expect(heads.read(textOf("Connection: close"))).toMatchObject({ lines: "", isPersistent: false });
   });
 
-  test("are equal for equal texts, even after 1000 other heads", () => {
+  test("are equal for equal header texts, even after 1000 different response heads", () => {
     const heads = new ResponseHeads();
     const first = heads.read(textOf("x-id: 0"));
     for (let id = 0; id < 1000; id += 1) expect(heads.read(textOf(`x-id: ${id}`)).lines).toBe(`x-id\n${id}`);
@@ -49,7 +49,7 @@ describe("the response heads of a Node server", () => {
     expect(heads.read(textOf(`Date: ${secondsLater(-60)}`)).lines).toBe(`date\n${secondsLater(-60)}`);
   });
 
-  test("contain a Date header that was the current time at an earlier response", () => {
+  test("contain the app's Date header even if it was current at an earlier response", () => {
     const heads = new ResponseHeads();
     expect(heads.read(textOf(`Date: ${secondsLater(0)}`)).lines).toBe("");
     vi.setSystemTime(now.getTime() + 60_000);
@@ -57,7 +57,7 @@ describe("the response heads of a Node server", () => {
     expect(heads.read(textOf(`Date: ${secondsLater(0)}`)).lines).toBe(`date\n${secondsLater(0)}`);
   });
 
-  test.each(["SSH-2.0-server", "HTTP/1.1", "HTTP/1.1 2000 OK", ""])("are rejected when they are %j", (text) => {
+  test.each(["SSH-2.0-server", "HTTP/1.1", "HTTP/1.1 2000 OK", ""])("are rejected with the text %j", (text) => {
     expect(() => new ResponseHeads().read(text)).toThrow("not an HTTP response");
   });
 });
