@@ -10,10 +10,13 @@ import { manifestTextOf } from "./detect-project.js";
  * Writes the manifest of a detected project into the project folder. Throws a usage error if no project was detected or a manifest exists.
  */
 export async function saveManifest(context: Context, { project, folder, isArchive }: OpenedPackage): Promise<void> {
-  if (isArchive) throw usageError("--save cannot be used with an archive");
+  if (isArchive) throw usageError("--save cannot be used with an archive, because it writes the manifest into a folder", "remove --save");
   if (!project?.output) throw usageError("--save: the folder already has a manifest, or contains no project that needs one");
   if (project.output.module)
-    throw usageError(`--save cannot be used with ${project.kind}: runtimectl generates the entrypoint of the package`);
+    throw usageError(
+      `--save cannot be used with ${project.kind}, because the entrypoint exists only in the archive that runtimectl generates`,
+      "remove --save",
+    );
   const [file] = manifestFileNames;
   await writeFile(path.join(folder, file), manifestTextOf(project.output), { flag: "wx" });
   context.output.note(`wrote ${file}`);

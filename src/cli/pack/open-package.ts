@@ -65,7 +65,8 @@ export async function openPackage(context: Context, given: string, kind?: Packag
       if (bundle && found === "plugin") throw usageError("--bundle cannot be used with a plugin");
       if (bundle && detected?.project.output?.module)
         throw usageError(
-          `--bundle cannot be used with ${detected.project.kind} without a manifest: runtimectl generates the entrypoint of the package`,
+          `--bundle cannot be used with ${detected.project.kind} without a manifest, because runtimectl generates the entrypoint of the package`,
+          "remove --bundle",
         );
       if ("files" in opened) {
         if (bundle) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
