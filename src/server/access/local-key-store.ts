@@ -231,8 +231,8 @@ export class LocalKeyStore implements KeyStore {
       })();
       this.#table.forgetUses(uses);
     } catch (error) {
-      // Only logs the error, because a request must not fail if the use of its key cannot be recorded. The next batch contains the same
-      // times again.
+      // Only logs the error, because a request must not fail if the use of its key cannot be recorded. The next batch retries the
+      // unsaved last-used times.
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }

@@ -107,7 +107,8 @@ export class JobHistory {
   }
 
   /**
-   * Marks runs without an end as failed, because the daemon stopped during these runs. Must be called after all lines of the file are read.
+   * Marks runs without a recorded end as failed, because the daemon stopped during these runs. Must be called after all lines of
+   * the file are read.
    */
   failInterrupted(): void {
     for (const [id, run] of this.#runs)

@@ -36,8 +36,8 @@ export function useIsSettled(afterMs: number): boolean {
 }
 
 /**
- * Registers shortcuts that require a permission. If the permission is missing, the shortcut shows its name. In read-only mode, the
- * shortcuts have no effect.
+ * Registers shortcuts that require a permission. If the permission is missing, the shortcuts show the name of the permission. In
+ * read-only mode, the shortcuts have no effect.
  */
 export function useChanges(handlers: Handlers, permission: Permission, lines: readonly string[]): void {
   const { overlays } = useDashboard();

@@ -99,8 +99,8 @@ function Workers() {
 }
 
 /**
- * Registers the shortcut for uploads. If the permission is missing, the shortcut shows its name. In read-only mode, the shortcut has no
- * effect.
+ * Registers the shortcut for uploads. If the permission is missing, the shortcut shows the name of the permission. In read-only mode,
+ * the shortcut has no effect.
  */
 function useUpload(): void {
   const { overlays } = useDashboard();

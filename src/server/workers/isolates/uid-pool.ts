@@ -66,7 +66,7 @@ export class UidPool {
     }
   }
 
-  /** Returns a user that no isolate has. If all users have an isolate, returns one of them. */
+  /** Returns an OS user that no isolate runs as. If isolates run as all users, returns one of these users. */
   take(): number {
     for (let tries = 0; tries < this.#count; tries += 1) {
       const user = this.#first + this.#next;
@@ -76,7 +76,7 @@ export class UidPool {
     return this.#hold(this.#first + this.#next);
   }
 
-  /** Returns the user of a worker name. It stays the same after a restart of the daemon. */
+  /** Returns the OS user of a worker name. The user stays the same after a restart of the daemon. */
   takeNamed(name: string): number {
     return this.#hold(this.#named ? this.#first + this.#count + this.#named.placeOf(name) : this.#first);
   }
