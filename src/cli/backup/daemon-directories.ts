@@ -30,8 +30,8 @@ export interface DirectoryOptions {
 const systemStateFolder = "/var/lib";
 
 /**
- * Returns the environment variables for the backup program. They contain the directories from the service unit, and the directories from
- * flags, which have priority.
+ * Returns the environment variables for the backup program. The variables contain the directories of the service unit. Directories from
+ * flags have priority.
  */
 export function directoryVariables(
   { directories }: Pick<Context, "directories">,
@@ -44,8 +44,8 @@ export function directoryVariables(
 }
 
 /**
- * Returns the directory variables of the service unit. The file `environment` beside the root key overrides them. Ignores systemd drop-ins.
- * Throws SERVICE_NOT_INSTALLED if the unit does not exist.
+ * Returns the directory variables of the service unit. The file `environment` beside the root key overrides these variables. Ignores
+ * systemd drop-ins. Throws SERVICE_NOT_INSTALLED if the unit does not exist.
  */
 function serviceVariables(service: "system" | "user", home: string): Record<string, string> {
   const mode = serviceMode(service === "user", home);

@@ -8,8 +8,8 @@ export const nounAliases: Readonly<Record<string, string>> = {
 };
 
 /**
- * Aliases of verbs. Each alias has a list of verbs and stands for the first of them that exists for the noun. If the noun has a verb with
- * the name of the alias, the alias is not used.
+ * Aliases of verbs. Each alias has a list of verbs and selects the first verb in the list that exists for the noun. If the noun has a verb
+ * with the name of the alias, the alias is not used.
  */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   ls: ["list"],

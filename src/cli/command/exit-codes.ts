@@ -1,5 +1,6 @@
 /**
- * Exit codes of runtimectl, documented in docs/reference/runtimectl.md. A number never changes its meaning, because scripts depend on it.
+ * Exit codes of runtimectl, documented in docs/reference/runtimectl.md. A number never changes its meaning, because scripts depend on the
+ * numbers.
  */
 export const exitCodes = {
   ok: 0,

@@ -30,7 +30,7 @@ interface Outcome<Item extends Target> {
 
 /**
  * Runs an action on several items in sequence and prints each result. Stops at an error that is not an API error. Throws the first error if
- * the action fails for all items, and PARTLY_DONE if it fails for some.
+ * the action fails for all items, and PARTLY_DONE if it fails for only some items.
  */
 export async function runBatch<Item extends Target>(context: Context, { items, noun, done, act }: Action<Item>): Promise<void> {
   const outcomes: Outcome<Item>[] = [];

@@ -71,7 +71,10 @@ function toPath(target: string, apiBase: string): string {
   return isFromOrigin ? target : `${apiBase}/${target.replace(/^\//, "")}`;
 }
 
-/** Names of headers that the user cannot set. runtimectl sets them itself: a credential in an argument would be visible to other users. */
+/**
+ * Names of headers that the user cannot set. runtimectl sets these headers itself, because a credential in an argument would be visible to
+ * other users.
+ */
 const ownHeaders =
   /^(x-api-key|authorization|proxy-authorization|cookie|host|origin|connection|content-length|transfer-encoding|upgrade|expect)$/;
 

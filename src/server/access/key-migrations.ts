@@ -191,7 +191,7 @@ function writeDurably(file: string, content: Buffer): void {
 
 /**
  * Renames an earlier backup whose content differs from the new backup. The content differs if the operator has restored another key store
- * in between. It is equal if the daemon crashed before the commit.
+ * in between. The content is equal if the daemon crashed before the commit.
  */
 function keepEarlier(backup: string, content: Buffer): void {
   if (!existsSync(backup) || readFileSync(backup).equals(content)) return;

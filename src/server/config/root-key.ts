@@ -32,7 +32,7 @@ function readRootKey(environment: Readonly<Record<string, string | undefined>>):
   return { rootKey: secret, rootKeyFile: secretFile };
 }
 
-/** Returns the configured root key. Without a configured root key, returns the one that the daemon created in its state directory. */
+/** Returns the configured root key. Without a configured root key, returns the root key that the daemon created in its state directory. */
 export function readRootKeyOrOwn(
   environment: Readonly<Record<string, string | undefined>>,
   stateDirectory: string,

@@ -65,7 +65,7 @@ export class AuditLog {
   private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
     this.#options = options;
     this.#files = files;
-    // Continues above the last id in the files if the clock was set back, so that ids always rise.
+    // Continues above the last id in the files if the clock was set back, so that ids always increase.
     this.#nextId = Math.max(options.now() * 1000, lastId + 1);
     this.#recent = new EntryBuffer({ most: keptEntries, before: this.#nextId - 1 });
   }

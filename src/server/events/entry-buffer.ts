@@ -1,6 +1,6 @@
 import { ChangeSignal } from "../../shared/change-signal.js";
 
-/** Buffer of the newest entries, whose ids rise. Each follower remembers only the id of the last entry that it has received. */
+/** Buffer of the newest entries, whose ids increase. Each follower remembers only the id of the last entry that it has received. */
 export class EntryBuffer<Entry extends { readonly id: number }> {
   readonly #most: number;
   #entries: Entry[] = [];

@@ -8,7 +8,7 @@ const leastFreeBytes = 1024 ** 3;
 /** Time in milliseconds after a failed write during which the health check reports this write. */
 const writeFailureMs = 10 * 60_000;
 
-/** The consequence of a full file system, by kind of the directory on it. */
+/** The consequence of a full file system, by the kind of directory that the file system contains. */
 const effects = {
   state: "keys, secrets and logs cannot be written",
   data: "workers cannot write data",

@@ -1,8 +1,8 @@
 import type { UploadedFile } from "../platform/uploaded-file.js";
 
 /**
- * Counts running, installed and failed uploads. An upload counts from the start of its installation. If the client does not send the whole
- * upload, it does not count as failed.
+ * Counts running, installed and failed uploads. An upload counts from the start of its installation. An upload that the client does not
+ * complete does not count as failed.
  */
 export class UploadMeter {
   runningCount = 0;

@@ -91,7 +91,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
 
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload> {
     const archive = `${file.path}.package`;
-    // The unpacker deletes the archive, so the store keeps it under a second name.
+    // The unpacker deletes the archive, so the store keeps the archive under a second name.
     await link(file.path, archive);
     let sent: { digest: Digest; sizeBytes: number } | undefined;
     return {

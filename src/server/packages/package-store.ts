@@ -11,7 +11,7 @@ export interface PackageRef {
   readonly version: string;
 }
 
-/** A version in the index of a store. The daemon lists and resolves it before it has the files. */
+/** A version in the index of a store. The daemon lists and resolves the version before it downloads the files. */
 export interface StoredVersion extends PackageRef {
   /** SHA-256 of the archive, such as `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
@@ -27,7 +27,7 @@ export interface StoredVersion extends PackageRef {
 export interface Publication {
   readonly metadata: PackageMetadata;
   readonly installation: Installation | undefined;
-  /** If true, the store rejects the change with VERSION_EXISTS if it has this version, for example from another daemon. */
+  /** If true, the store rejects the change with VERSION_EXISTS if the store already has this version, for example from another daemon. */
   readonly isNewOnly: boolean;
   /** Another version of the same worker that this change disables. */
   readonly disables: PackageRef | undefined;

@@ -41,7 +41,7 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   readonly isWorker?: (name: string) => boolean;
   /** Returns the reason why a built-in plugin rejects its settings. Returns undefined if the plugin accepts them. */
   readonly settingsProblem?: (plugin: Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">) => Promise<string | undefined>;
-  /** Unpacker, remover and locks of paths, shared with `WorkerPackages`. The code that creates them closes them, after both. */
+  /** Unpacker, remover and locks of paths, shared with `WorkerPackages`. The creator of these objects closes them. */
   readonly tools: PackageTools;
   /** Called after another daemon has changed plugins. `discover` then includes the changes. An empty list means unknown changes. */
   readonly onElsewhere?: (changes: readonly PeerChange[]) => void;

@@ -26,7 +26,7 @@ interface StoredVersionsOptions {
   readonly locks: KeyedLock;
   readonly tools: PackageTools;
   readonly retiring: Retiring;
-  /** Called after a change of another daemon, when `resolve` of the packages includes it. */
+  /** Called after a change of another daemon, when `resolve` of the packages includes the change. */
   readonly onElsewhere: (change: StoredChange) => void;
   readonly log: Log;
 }
@@ -112,7 +112,7 @@ export class StoredVersions {
     if (!isDone) void this.#applyLater(name);
   }
 
-  /** Applies the index after a pause, until it succeeds or the daemon stops. */
+  /** Applies the index after a pause. Repeats this until it succeeds or the daemon stops. */
   async #applyLater(name: string): Promise<void> {
     if (this.#delayed.has(name)) return;
     this.#delayed.add(name);

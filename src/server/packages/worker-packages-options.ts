@@ -59,8 +59,8 @@ export interface WorkerPackagesOptions extends Retiring {
   /** Names that an uploaded worker must not have. */
   readonly reservedNames: ReadonlySet<string>;
   /**
-   * Unpacker, remover and locks of paths. `PluginPackages` uses the same ones, so the code that creates them closes them, after both
-   * objects are closed.
+   * Unpacker, remover and locks of paths. `PluginPackages` uses the same objects. The creator of these objects closes them after closing
+   * `WorkerPackages` and `PluginPackages`.
    */
   readonly tools: PackageTools;
   readonly store: PackageStore;

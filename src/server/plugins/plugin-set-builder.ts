@@ -188,7 +188,10 @@ function findIn(running: readonly RunningPlugin[], name: string): RunningPlugin 
   return running.find(({ active }) => active.name === name);
 }
 
-/** Returns `getPlugin` of a context. Does not refer to the builder, because a plugin that keeps its context would keep all previous ones. */
+/**
+ * Returns `getPlugin` of a context. Does not refer to the builder, because a plugin that keeps its context would then keep all previous
+ * plugins in memory.
+ */
 function readerOfProvided(running: readonly RunningPlugin[], current: (name: string) => unknown): (name: string) => unknown {
   return (name) => findIn(running, name)?.provided ?? current(name);
 }

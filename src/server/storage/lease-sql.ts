@@ -4,7 +4,7 @@ import type { Lease, LeaseHolder, LeaseRequest, MissedLease } from "./lease-stor
 const deadAfterMs = 30_000;
 /** Maximum difference between the planned time of a lease and the time of the store. */
 const slotToleranceMs = 5_000;
-/** Number of ended leases, and of skipped ones, that the store keeps per queue. */
+/** Number of ended leases, and number of skipped leases, that the store keeps per queue. */
 const keptLeases = 50;
 /** Age at which the store deletes the heartbeat of a stopped daemon: 1 day. */
 const keptHeartbeatMs = 86_400_000;
@@ -128,7 +128,7 @@ export function loseLeases(): LeaseStatement {
   return { sql: `UPDATE leases SET state = 'unknown' WHERE state = 'taken' AND NOT ${isHeld} RETURNING ${columns}`, values: [] };
 }
 
-/** Returns a statement that records names as skipped if no daemon took them, and none can take them any more. */
+/** Returns a statement that records names as skipped if no daemon took them and no daemon can take them any more. */
 export function skipMissed(missed: readonly MissedLease[], { id, run, name: instance }: LeaseHolder): LeaseStatement {
   return {
     sql: `INSERT INTO leases SELECT value ->> 'name', value ->> 'queue', ?2, ?3, '', 'skipped', value ->> 'slotMs', value ->> 'detail', NULL
@@ -142,7 +142,9 @@ export function selectLive(): LeaseStatement {
   return { sql: `SELECT DISTINCT id FROM heartbeats WHERE seen_ms > ${nowMs} - ${deadAfterMs} ORDER BY id`, values: [] };
 }
 
-/** Returns a statement that selects the newest leases of each queue, and also older ones that are held, and the last ended one. */
+/**
+ * Returns a statement that selects the newest leases of each queue. Also selects older leases that are held, and the lease that ended last.
+ */
 export function selectLeases(queues: readonly string[], limit: number): LeaseStatement {
   return {
     sql: `SELECT ${columns} FROM json_each(?1) AS wanted JOIN leases ON queue = wanted.value AND (state = 'taken'
@@ -159,7 +161,7 @@ export function toLease({ result, ...row }: LeaseRow): Lease {
   return { ...(row as Omit<Lease, "result">), result: result === null ? undefined : String(result) };
 }
 
-/** Returns the answer to a request by the row that `takeLease` selects. */
+/** Returns the result of a lease request, according to the row that `takeLease` selects. */
 export function answerOf(row: Readonly<Record<string, unknown>> | undefined): "mine" | "blocked" | "taken" | "late" {
   if (!row) return "late";
   if (row["isMine"] !== 1) return "taken";

@@ -35,7 +35,7 @@ export type MissedLease = Pick<Lease, "name" | "queue" | "slotMs" | "detail">;
 export interface Settled {
   /** Leases that are unknown since this call, because their holders stopped. */
   readonly unknown: readonly Lease[];
-  /** Ids of the daemons whose last heartbeat is at most 30 s old, with the caller. */
+  /** Ids of the daemons whose last heartbeat is at most 30 s old, including the calling daemon. */
   readonly liveInstances: readonly string[];
 }
 
@@ -50,23 +50,26 @@ export interface LeaseHolder {
 }
 
 /**
- * Store of leases, for one daemon or for several daemons with a primary. A name can be taken only once. All times are those of the store.
- * All methods throw KEY_STORE_UNAVAILABLE if the store does not respond. A request then has possibly succeeded.
+ * Store of leases for one or several daemons. A name can be taken only once. All times are from the clock of the store. All methods throw
+ * KEY_STORE_UNAVAILABLE without a response of the store. A request then has possibly succeeded.
  */
 export interface LeaseStore {
   /** Takes a name unless it was ever taken. Never succeeds after the caller received an error for longer than 2 s. */
   take(request: LeaseRequest): Promise<LeaseAnswer>;
   /** Returns whether a lease with this name exists. */
   has(name: string): Promise<boolean>;
-  /** Ends the lease with this token. A lease that is unknown or taken gets this state. Keeps the newest 50 ended and 50 skipped ones of the queue. */
+  /**
+   * Ends the lease with this token: sets `state` if the lease is taken or unknown. Keeps the newest 50 ended and the newest 50 skipped
+   * leases of the queue.
+   */
   end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void>;
   /**
    * Reports that the caller runs, marks leases of stopped daemons as unknown, and records names as skipped that no daemon can take any more.
    */
   settle(missed: readonly MissedLease[]): Promise<Settled>;
   /**
-   * Returns the newest leases of each queue, sorted by queue, then newest first. Returns `limit` leases per queue, and further ones only if
-   * they are held or the last ended one.
+   * Returns the newest leases of each queue, sorted by queue, then newest first. Returns `limit` leases per queue, and in addition older
+   * leases that are held and the lease that ended last.
    */
   list(queues: readonly string[], limit: number): Promise<readonly Lease[]>;
   /**

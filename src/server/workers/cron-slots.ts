@@ -7,7 +7,7 @@ import type { Lease, LeaseAnswer, LeaseRequest, LeaseStore, MissedLease } from "
 
 /** Interval of heartbeats. At each heartbeat the daemon also records slots that no daemon took. */
 const settleIntervalMs = 10_000;
-/** Pause per rank, so that usually one daemon requests the lease and the others find it. */
+/** Pause per rank, so that usually one daemon requests the lease and the other daemons find the granted lease. */
 const rankPauseMs = 150;
 const longestRankPauseMs = 1_500;
 /** Age in ms from which no daemon can take a slot. Exceeds the tolerance of the lease store (5 s) and the time limit of a request (2 s). */
@@ -16,21 +16,21 @@ const missedAfterMs = 10_000;
 const unansweredMs = 2_000;
 /** Number of slots per job that the daemon checks. The lease store keeps as many. */
 const checkedSlots = 50;
-/** Maximum number of ends that wait for the primary. */
+/** Maximum number of ended runs that the primary has not confirmed. */
 const mostEnds = 1_000;
 
 /** JSON in a lease of a cron job. */
 const SlotDetail = z.object({ worker: z.string(), version: z.string(), schedule: z.string() });
 type SlotDetail = z.output<typeof SlotDetail>;
 
-/** A job whose schedule runs on one of several daemons. */
+/** A job that runs on only one of several daemons at each time of its schedule. */
 export interface SlotJob extends SlotDetail {
   /** Text that is the same in all versions and daemons. */
   readonly queue: string;
   readonly cron: Pick<Cron, "nextRun" | "previousRuns">;
 }
 
-/** End of a taken slot. `result` is stored as JSON. */
+/** End of the run in a taken slot. `result` is stored as JSON. */
 export interface SlotEnd {
   readonly state: "ran" | "skipped";
   readonly result: object;
@@ -56,7 +56,7 @@ interface CronSlotsOptions {
   /** Called for a slot whose daemon stopped. */
   readonly onUnknown: (slot: SlotDetail & { readonly instance: string; readonly slotMs: number }) => void;
   readonly log: Log;
-  /** Resolves after a time in ms. Only tests set it. */
+  /** Resolves after a time in ms. Only tests set this function. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -126,7 +126,7 @@ export class CronSlots {
     this.#forgotten.set(worker, Date.now());
   }
 
-  /** Sends a heartbeat, ends and missed slots. After a failure, the next heartbeat sends them again. */
+  /** Sends a heartbeat, the ends of runs and the missed slots. After a failure, the next heartbeat sends them again. */
   async settle(): Promise<void> {
     const { leases, onUnknown, log } = this.#options;
     try {
@@ -170,7 +170,7 @@ export class CronSlots {
     await pause(Math.min(rank * rankPauseMs, longestRankPauseMs));
     if (this.#isClosed) return "late";
     const take = async () => (rank > 0 && (await leases.has(request.name)) ? "taken" : await leases.take(request));
-    // The second request has the same token. If the answer to the first one was lost, it receives the same answer.
+    // The second request has the same token. If the response to the first request was lost, the second request receives the same response.
     return take()
       .catch(() => leases.take(request))
       .catch(() => {
@@ -186,8 +186,8 @@ export class CronSlots {
   }
 
   /**
-   * Keeps an end until the primary confirms it. Beyond the maximum, discards an unconfirmed request of the middle: those at the begin and at
-   * the end of an outage have more likely reached the primary.
+   * Keeps the end of a run until the primary confirms it. Above the maximum, discards an unconfirmed request from the middle of an outage,
+   * because the first and the last requests are more likely to have reached the primary.
    */
   #keepEnd(name: string, pending: PendingEnd): void {
     this.#ends.set(name, pending);
@@ -239,7 +239,7 @@ function detailOf({ worker, version, schedule }: SlotJob): string {
   return JSON.stringify({ worker, version, schedule } satisfies SlotDetail);
 }
 
-/** Returns the JSON of a lease, or undefined for JSON of another form, such as that of a newer version of the daemon. */
+/** Returns the JSON of a lease, or undefined for JSON of another form, such as the JSON of a newer version of the daemon. */
 export function parseDetail(text: string): SlotDetail | undefined {
   return SlotDetail.safeParse(JSON.parse(text)).data;
 }

@@ -16,7 +16,7 @@ const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 
 /** Number of runs of one job in a list. */
 const listedRuns = 50;
-/** Number of leases per job that a list without runs needs: the current run, and the last run before skipped ones. */
+/** Number of leases per job for a list without runs: the lease of the current run, and the last run's lease before skipped leases. */
 const leastListedRuns = 5;
 /** Number of missed times after which the job continues with the newest time. */
 const mostMissed = 60;
@@ -43,7 +43,7 @@ interface Job {
   readonly entry: WorkerManifest["cron"][number];
   readonly cron: Cron;
   readonly history: JobHistory;
-  /** The job in the leases of several daemons. Undefined if this daemon runs it at each time of the schedule. */
+  /** The job as the leases identify it for several daemons. Undefined if this daemon runs the job at each time of the schedule. */
   readonly slot: SlotJob | undefined;
   /** Unix time in milliseconds of the next run. */
   nextMs: number;

@@ -40,7 +40,10 @@ export const command = defineCommand<[remote: string, file: string | undefined],
   },
 });
 
-/** Returns a safe local file name for a file name from the server. A folder gets the extension of a zip file, as which it is downloaded. */
+/**
+ * Returns a safe local file name for a file name from the server. A folder gets the extension of a zip file, because the daemon sends
+ * folders as zip files.
+ */
 function localName(name: string, isFolder: boolean): string {
   const plain = path.basename(name.replaceAll("\\", "_"));
   if (plain === "" || plain === "." || plain === "..")

@@ -32,7 +32,7 @@ export const command = defineCommand<[]>({
 });
 
 /**
- * Returns the state of a plugin after a reload. `error` is the daemon's error. It is set only if the plugin is enabled and failed to load.
+ * Returns the state of a plugin after a reload. `error` is the daemon's error, and is set only if the plugin is enabled and failed to load.
  */
 function stateOf({ loaded, error }: { readonly loaded: boolean; readonly error: string }): string {
   if (loaded) return "loaded";

@@ -5,7 +5,7 @@ import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 
 /**
  * Requests an enabled version of a worker and prints the status of the response. Without a response, or if the status is 500 or higher,
- * prints a warning with the reason. Resolves with whether the daemon serves the version.
+ * prints a warning with the reason. Resolves with true if the daemon serves the version.
  */
 export async function reportServed(
   context: Context,

@@ -23,7 +23,7 @@ export interface Action<Target> {
   readonly line: (target: Target) => string;
   /** The permissions that the action requires. If the API key lacks one, the shortcut only shows the name of this permission. */
   readonly permission: Permission | readonly Permission[];
-  /** Returns the reason why the action is not possible for the target. Undefined if it is possible. */
+  /** Returns the reason why the action is not possible for the target. Undefined if the action is possible. */
   readonly refusal?: (target: Target) => string | undefined;
   /**
    * Returns the consequence to confirm, and the name that the user types to confirm. Without a name, the user types `y`. For a production

@@ -138,7 +138,7 @@ interface Options<Item> {
   readonly canOpen: boolean;
   /** Identifier of the item to select first, in the form that `keyOf` returns. If the identifier changes, the list selects another item. */
   readonly firstKey?: string | undefined;
-  /** Called for the selected item when the user presses enter. Without it, enter shows the detail. */
+  /** Called for the selected item when the user presses enter. Without this callback, enter shows the details. */
   readonly onOpen?: ((item: Item) => void) | undefined;
   /** Called when the user presses esc while no detail is open and no filter is set. */
   readonly onBack?: (() => void) | undefined;

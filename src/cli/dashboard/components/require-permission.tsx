@@ -36,7 +36,10 @@ export function useMissingPermissions(
   return [...new Set(needing.flatMap(({ permission }) => permission))].filter((permission) => !held.includes(permission));
 }
 
-/** Returns a function that checks whether the API key has a permission. In read-only mode, it returns false for every permission. */
+/**
+ * Returns a function that checks whether the API key has a permission. In read-only mode, the returned function returns false for every
+ * permission.
+ */
 export function useMay(): (permission: Permission) => boolean {
   const { isReadOnly } = useDashboard();
   const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions ?? [];

@@ -53,8 +53,8 @@ export class Primary {
   }
 
   /**
-   * Runs the statements in a write transaction. Only one transaction runs at a time. Repeats it after a lost connection or if the primary
-   * is busy, so statements must be idempotent. Resolves with all rows. Throws PrimaryError.
+   * Runs the statements in a write transaction. Only one transaction runs at a time. Repeats the transaction after a lost connection or if
+   * the primary is busy, so statements must be idempotent. Resolves with all rows. Throws PrimaryError.
    */
   async write(...statements: Statement[]): Promise<SqlRow[][]> {
     const signal = AbortSignal.timeout(this.#deadlineMs);

@@ -21,8 +21,8 @@ export interface ReplicatedKeyRow extends KeyRow {
 }
 
 /**
- * Position in the history of the primary. Each change has a revision, which rises by 1, and a random mark. If the primary lacks a mark
- * whose revision it would keep, the primary was replaced or restored from a backup.
+ * Position in the history of the primary. Each change has a revision, which rises by 1, and a random mark. If a mark is missing although
+ * its revision is recent, the primary was replaced or restored from a backup.
  */
 export interface Position {
   /** Random identifier of the data in the primary. The daemon that creates the tables also creates this identifier. */

@@ -52,7 +52,7 @@ const retryAfterSeconds = 5;
 export interface ReplicatedKeyStoreOptions {
   readonly source: PrimarySource;
   readonly stateDirectory: string;
-  /** This daemon as the holder of leases. */
+  /** Name and identity with which this daemon holds leases. */
   readonly instance: Pick<LeaseHolder, "id" | "name">;
   /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;

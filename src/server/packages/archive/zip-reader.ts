@@ -57,7 +57,7 @@ async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise
     if (!agree(entry, local)) throw invalidArchive("its central directory and its entries disagree");
     located.push({ entry, name: nameOf(entry), dataEnd: local.fileDataStart + entry.compressedSize });
   }
-  // Compares the read position with the end of the directory. yauzl reads only the stated number of entries and would miss further ones.
+  // Compares the read position with the end of the directory. yauzl reads only the stated number of entries and would miss further entries.
   if (Number(zip.readEntryCursor) !== centralDirectoryEnd)
     throw invalidArchive("its central directory contains more or fewer entries than stated");
   checkSpans(located);

@@ -130,8 +130,8 @@ function maskedDownload(name: MetadataFileName, descriptor: number): FileDownloa
 }
 
 /**
- * Returns a function for the entries below a path. It returns the name of a metadata file whose `env` values the caller must not see,
- * otherwise undefined.
+ * Returns a function for the entries below a path. The returned function returns the name of a metadata file whose `env` values the caller
+ * must not see, otherwise undefined.
  */
 function maskedIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => MetadataFileName | undefined {
   return (names) => (caller.seesValues ? undefined : metadataFileAt([...below, ...names]));

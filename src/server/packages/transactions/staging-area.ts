@@ -109,8 +109,8 @@ export class StagingArea {
   }
 
   /**
-   * Registers this daemon and handles interrupted changes: completes changes with a journal, deletes staging folders without one, and keeps
-   * changes of running daemons. Call it before the first read of the directory.
+   * Registers this daemon and handles interrupted changes: completes changes with a journal, deletes staging folders without a journal, and
+   * keeps changes of running daemons. Call it before the first read of the directory.
    */
   async recover(): Promise<void> {
     this.#shared.skipEarlier();

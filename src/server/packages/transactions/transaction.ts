@@ -104,7 +104,7 @@ export class Transaction {
 
   /**
    * Runs a change whose steps are visible. `work` calls `tell` to report the change to other daemons; without an argument, `tell` reports
-   * `change`. After a crash, the next daemon that gets the lock reports it.
+   * `change`. After a crash, the next daemon that gets the lock reports the change.
    */
   async step(change: PeerChange, work: (tell: (done?: PeerChange) => void) => Promise<void>): Promise<void> {
     noteChange(this.#folder, change);

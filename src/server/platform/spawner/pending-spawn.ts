@@ -14,7 +14,10 @@ const looksPerQuietTime = 5;
 
 /** Length of the accept queue. The sockets of all processes that start at the same time fit into it. The system can set a lower limit. */
 const mostWaiting = 4096;
-/** Time in ms after which the daemon closes a connection that has not sent an id. Another program of the same user can have opened it. */
+/**
+ * Time in ms after which the daemon closes a connection that has not sent an id. Another program of the same user can have opened the
+ * connection.
+ */
 const greetingTimeoutMs = 5000;
 
 interface PendingSpawnOptions {
@@ -24,7 +27,7 @@ interface PendingSpawnOptions {
   readonly kill: () => void;
 }
 
-/** A process that the spawner starts. The object exists from the order to the end of the process. */
+/** A process that the spawner starts. The object exists from the start request until the process ends. */
 export class PendingSpawn {
   /** Resolves when the process has started. Rejects if the start failed. */
   readonly process: Promise<SpawnedProcess>;

@@ -17,7 +17,7 @@ export interface VersionHandler {
   takeOver(call: WorkerCall): void;
   /** Accepts no new requests. Running isolates read files from `movedTo`, if defined. Resolves when no isolate of the version runs. */
   retire(movedTo: string | undefined): Promise<void>;
-  /** Serves new requests by new isolates and drains the old ones. Returns the number of old isolates. */
+  /** Serves new requests with new isolates and drains the old isolates. Returns the number of old isolates. */
   restart(): number;
   /** Drains the isolate with this process id. Does nothing if the version has no such isolate. */
   stopIsolate(pid: number): void;
@@ -25,11 +25,11 @@ export interface VersionHandler {
   drain(): Promise<void>;
 }
 
-/** One isolate at one time. */
+/** The state of one isolate at one time. */
 export interface IsolateReading {
   readonly pid: number;
   readonly state: "starting" | "running" | "draining";
-  /** Unix time in seconds at which the isolate loaded the worker. While it loads the worker, the time at which it began. */
+  /** Unix time in seconds at which the isolate loaded the worker. While the isolate loads the worker, the time at which the load began. */
   readonly startedAt: number;
   /** Number of requests since the start, including running requests. */
   readonly requests: number;

@@ -121,7 +121,8 @@ export class IsolateSet {
   }
 
   /**
-   * Drains the running isolates and starts as many new ones. Returns the number of replaced isolates, including those that were starting.
+   * Drains the running isolates and starts the same number of new isolates. Returns the number of replaced isolates, including starting
+   * isolates.
    */
   restart(): number {
     this.#epoch += 1;
@@ -190,8 +191,8 @@ export class IsolateSet {
   }
 
   /**
-   * Starts no more isolates and drains the running ones, which read files from `movedTo`, if defined. Resolves when all isolates have
-   * exited.
+   * Starts no more isolates and drains the running isolates. These isolates read files from `movedTo` if it is set. Resolves when all
+   * isolates have exited.
    */
   async retire(movedTo: string | undefined): Promise<void> {
     this.#isRetired = true;

@@ -14,8 +14,8 @@ const probeAttempts = 3;
 const canLowerPriority = canRaisePriority();
 
 /**
- * Started isolates without a worker. With them, the first request of a worker needs no process start. Only one starts at a time, so that
- * requests have CPU time. For 60 s after a shortage, the daemon keeps more of them.
+ * Started isolates without a worker. With them, the first request of a worker needs no process start. Only one standby isolate starts at a
+ * time, so that requests have CPU time. For 60 s after a shortage, the daemon keeps more of them.
  */
 export class StandbyIsolates {
   readonly #needs: IsolateNeeds;

@@ -100,8 +100,8 @@ const attributeRequests = [0x4008_6602, 0x401c_5820];
 const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
 
 /**
- * System calls whose second argument is a process id if the first one has the given value. With another value, the second one is a process
- * group or a user.
+ * System calls whose second argument is a process id if the first argument has the given value. With another value, the second argument is
+ * a process group or a user.
  */
 const callsByKind = { setpriority: 0, ioprio_set: 1 };
 

@@ -18,7 +18,7 @@ export const slowestMessageMs = 120_000;
 export const closeTimeoutMs = 10_000;
 /** Time in ms for which WebSockets stay open after their worker version was replaced, deleted or disabled. */
 export const socketGraceMs = 3000;
-/** Maximum time in ms in which an isolate must handle a message. Then it counts as blocked. */
+/** Maximum time in ms in which an isolate must handle a message. After this time, the isolate counts as blocked. */
 export const messageTimeoutMs = 30_000;
 /** Seconds in the `Retry-After` header of the response when an isolate has the maximum number of WebSockets. */
 export const retryAfterSeconds = 5;

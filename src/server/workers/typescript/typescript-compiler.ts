@@ -131,8 +131,8 @@ interface Waiting {
 }
 
 /**
- * Schedules compilations. Each worker has one at a time. All workers whose last compilation exceeded a limit share one place, so that they
- * cannot delay others.
+ * Schedules compilations. Each worker has one compilation at a time. All workers whose last compilation exceeded a limit share one place,
+ * so that they cannot delay others.
  */
 export class CompileQueue {
   readonly #running = new Set<string>();
