@@ -25,7 +25,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("signs in, shows the status, switches profiles and signs out", async () => {
+test("runtimectl signs in, shows the status, switches profiles and signs out", async () => {
   const login = succeeded(await shell.runProgram(`auth login --url ${daemon.url} --key-stdin`, { input: `${daemon.rootKey}\n` }));
   expect(login.stderr).toContain(`signed in to ${daemon.url} as root (admin)`);
   const credentials = path.join(shell.home, ".config/runtimectl/credentials.json");
@@ -53,7 +53,7 @@ test("signs in, shows the status, switches profiles and signs out", async () => 
   expect(await readFile(credentials, "utf8")).not.toContain("prod");
 });
 
-test("does not store a key or profile when the daemon rejects the key", async () => {
+test("runtimectl does not store a key or profile when the daemon rejects the key", async () => {
   const before = await readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8");
   const login = await shell.run(`auth login --profile wrong --url ${daemon.url} --key-stdin`, { input: "not-the-key" });
   expect(login.status).toBe(4);
@@ -61,7 +61,7 @@ test("does not store a key or profile when the daemon rejects the key", async ()
   expect((await shell.run("profile list")).stdout).not.toContain("wrong");
 });
 
-test("uploads, serves, disables, enables, replaces and deletes a worker", async () => {
+test("runtimectl uploads, disables, enables, replaces and deletes a worker", async () => {
   const dryRun = succeeded(await shell.runProgram("workers upload app --dry-run"));
   expect(dryRun.stdout.split("\n").map((line) => line.split("\t")[2])).toEqual(["index.js", "manifest.yaml", ".env", undefined]);
   expect((await shell.runProgram("workers list")).stdout).not.toContain("@team/app");
@@ -92,7 +92,7 @@ test("uploads, serves, disables, enables, replaces and deletes a worker", async 
   expect((await shell.runProgram("workers delete @team/app --yes")).status).toBe(6);
 });
 
-test("uploads an older version and prints the URL of that version", async () => {
+test("runtimectl uploads an older version and prints the URL of that version", async () => {
   await writeTree(shell.home, {
     "new/manifest.yaml": "name: two\nversion: 2.0.0\n",
     "new/index.js": 'export default { fetch: () => new Response("2") };',
@@ -106,7 +106,7 @@ test("uploads an older version and prints the URL of that version", async () => 
   expect(await (await fetch(old.stdout.trim())).text()).toBe("1");
 });
 
-test("uploads an existing archive unchanged", async () => {
+test("runtimectl uploads an existing archive unchanged", async () => {
   execFileSync("tar", ["czf", path.join(shell.home, "ready.tgz"), "-C", path.join(shell.home, "app"), "index.js", "manifest.yaml"]);
   const upload = JSON.parse(succeeded(await shell.run("workers upload ready.tgz --json")).stdout) as { sha256: string };
   expect(upload.sha256).toBe(
@@ -117,7 +117,7 @@ test("uploads an existing archive unchanged", async () => {
   succeeded(await shell.run("workers delete @team/app --yes"));
 });
 
-test("creates, uses, lists and revokes a key with a role", async () => {
+test("runtimectl creates, uses, lists and revokes a key with a role", async () => {
   const created = succeeded(await shell.run("keys create --role editor"));
   expect(created.stdout).toMatch(/^rtk_[\w-]{43}\n$/);
   expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, expires in 90 days, on \d{4}-\d\d-\d\d\n/);
@@ -148,14 +148,14 @@ test("creates, uses, lists and revokes a key with a role", async () => {
   expect((await shell.run(`keys revoke ${id} --yes`)).status).toBe(6);
 });
 
-test("exits with 7 when the user tries to revoke the key in use", async () => {
+test("runtimectl exits with 7 when the user tries to revoke the key in use", async () => {
   const created = JSON.parse((await shell.run("keys create --role admin --json")).stdout) as { id: number; key: string };
   const run = await shell.run(`keys revoke ${created.id} --yes --json`, { env: { RUNTIMECTL_KEY: created.key } });
   expect(run).toMatchObject({ status: 7, stdout: "" });
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "KEY_SELF_REVOKE_FORBIDDEN" } });
 });
 
-test("sends any API call with the key and an Origin header (runtimectl api)", async () => {
+test("runtimectl api sends any API call with the key and an Origin header", async () => {
   expect(JSON.parse(succeeded(await shell.run("api GET keys/meta")).stdout)).toHaveProperty("roles");
   const body = '{"name":"by api","role":"viewer","expiresIn":"1d"}';
   const created = JSON.parse(succeeded(await shell.run("api POST keys -d -", { input: body })).stdout) as {
@@ -169,7 +169,7 @@ test("sends any API call with the key and an Origin header (runtimectl api)", as
   expect((await shell.run("api GET //evil/api")).status).toBe(2);
 });
 
-test("prints status and headers of an API call, and rejects URLs outside of the API", async () => {
+test("runtimectl api prints status and headers, and rejects URLs outside of the API", async () => {
   const whole = succeeded(await shell.run("api GET workers -i")).stdout;
   expect(whole).toMatch(/^status 200\n/);
   expect(whole).toContain("\ncontent-type: application/json");
@@ -190,7 +190,7 @@ test("prints status and headers of an API call, and rejects URLs outside of the 
     expect(await shell.run(`api GET ${climbing}`), climbing).toMatchObject({ status: 2, stdout: "" });
 });
 
-test("requires --confirm with the profile name for a deletion on a production profile", async () => {
+test("runtimectl requires --confirm for a deletion on a production profile", async () => {
   succeeded(await shell.run("workers upload app"));
   succeeded(await shell.run(`profile add live --url ${daemon.url} --production`));
   succeeded(await shell.run("auth login -p live --key-file root.key"));
@@ -202,7 +202,7 @@ test("requires --confirm with the profile name for a deletion on a production pr
   succeeded(await shell.run("profile use default"));
 });
 
-test("rejects a credentials file that other users can read", async () => {
+test("runtimectl rejects a credentials file that other users can read", async () => {
   const file = path.join(shell.home, ".config/runtimectl/credentials.json");
   await chmod(file, 0o644);
   const run = await shell.run("workers list --json");
@@ -211,7 +211,7 @@ test("rejects a credentials file that other users can read", async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "CREDENTIALS_UNSAFE" } });
 });
 
-test("reads only the profile name from a project file, and rejects other settings", async () => {
+test("runtimectl accepts only the profile name in a project file", async () => {
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: nobody\n" });
   expect((await shell.run("workers list")).stderr).toContain("there is no profile nobody");
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: default\nurl: http://127.0.0.1:1\n" });

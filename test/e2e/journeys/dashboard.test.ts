@@ -14,7 +14,7 @@ afterAll(() => session?.close());
 
 const get = (path: string) => fetch(session.daemon.url + path);
 
-test("uploads, disables, enables and deletes a worker in a real terminal", async () => {
+test("the dashboard uploads, disables, enables and deletes a worker in a real terminal", async () => {
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
   await window.waitFor(/app +1\.0\.0 +– idle +active/);
   window.press("u");

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const get = (url: string) => fetch(fixture.daemon.url + url);
 
-test("uploads and disables an app, creates a key and signs out in a real browser", async () => {
+test("the panel uploads and disables an app and creates a key in a real browser", async () => {
   const folder = path.join(await temporaryDirectory(), "site");
   await writeTree(folder, { "manifest.yaml": "name: site\nversion: 1.0.0\n", "index.html": "the site" });
   const page = await fixture.open("apps");

@@ -60,7 +60,7 @@ async function statusFor(url: string, host: string): Promise<number> {
   return (await send({ path: "/hello/", headers: { host } }).finally(() => send.close())).status;
 }
 
-test("creates key, profile and sample worker only at the first start", async () => {
+test("`npm start` creates key, profile and sample worker only at the first start", async () => {
   const first = await quickStart();
   expect(await (await fetch(`${first.url}/hello/?name=you`)).text()).toBe("Hello, you!\n");
   const keyFile = path.join(home, "clone/.runtime/root.key");
@@ -91,7 +91,7 @@ test("creates key, profile and sample worker only at the first start", async () 
   expect(code, "the saved profile reaches the daemon without any flag").toBe(0);
 });
 
-test("serves the sample worker again from a second daemon with a new state directory", async () => {
+test("`npm start` serves the sample worker again with a new state directory", async () => {
   await quickStart();
 
   const second = await quickStart({ RUNTIME_STATE_DIR: ".runtime/state-8001" });

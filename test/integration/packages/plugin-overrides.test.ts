@@ -28,7 +28,7 @@ const builtInFolder = () => path.join(fixture.builtIn, "gateway");
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 
-test("an override changes settings of a built-in plugin, but not its code", async () => {
+test("an override changes the settings, but not the code, of a built-in plugin", async () => {
   const before = found("gateway");
   expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
 

@@ -8,7 +8,7 @@ import { findProject } from "../../../src/cli/config/project-file.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 
-test("keeps comments, order and unknown settings when it changes a config file", async () => {
+test("a change of a config file keeps comments, order and unknown settings", async () => {
   const directory = await temporaryDirectory();
   const text =
     "# mine\ncurrent: home\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://b\nui: { colour: x }\n";
@@ -24,7 +24,7 @@ test("keeps comments, order and unknown settings when it changes a config file",
 });
 
 test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
-  "rejects a config file with the invalid content %j",
+  "runtimectl rejects a config file with the invalid content %j",
   async (text) => {
     const directory = await temporaryDirectory();
     await writeFile(path.join(directory, "config.yaml"), text);
@@ -32,7 +32,7 @@ test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
   },
 );
 
-test("reads profiles from the config file, and returns none without a file", async () => {
+test("the profiles are read from the config file, and are empty without a file", async () => {
   const directory = await temporaryDirectory();
   expect(await readProfiles(directory)).toEqual({ current: undefined, profiles: new Map() });
   const config = ConfigFile.open(directory);
@@ -41,7 +41,7 @@ test("reads profiles from the config file, and returns none without a file", asy
   expect((await readProfiles(directory)).profiles).toEqual(new Map([["home", { url: "http://127.0.0.1:8000" }]]));
 });
 
-test("writes a credentials file that only its owner can read", async () => {
+test("the credentials file is created so that only its owner can read the file", async () => {
   const directory = path.join(await temporaryDirectory(), "new");
   const credentials = CredentialsFile.open(directory);
   credentials.set("home", { origin: "http://a", key: "secret" });
@@ -51,7 +51,7 @@ test("writes a credentials file that only its owner can read", async () => {
   expect(CredentialsFile.open(directory).get("home")).toEqual({ origin: "http://a", key: "secret" });
 });
 
-test.each([0o644, 0o640, 0o660, 0o604])("rejects a credentials file with the file mode %o", async (mode) => {
+test.each([0o644, 0o640, 0o660, 0o604])("runtimectl rejects a credentials file with the file mode %o", async (mode) => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "credentials.json");
   await writeFile(file, '{"profiles":{}}');
@@ -59,14 +59,14 @@ test.each([0o644, 0o640, 0o660, 0o604])("rejects a credentials file with the fil
   expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE", exitCode: 4 }) as Error);
 });
 
-test("rejects a credentials file that is a symbolic link", async () => {
+test("runtimectl rejects a credentials file that is a symbolic link", async () => {
   const directory = await temporaryDirectory();
   await writeFile(path.join(directory, "elsewhere"), '{"profiles":{}}', { mode: 0o600 });
   await symlink("elsewhere", path.join(directory, "credentials.json"));
   expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE" }) as Error);
 });
 
-test("finds a project file in parent folders up to the repository root", async () => {
+test("runtimectl finds a project file in parent folders up to the repository root", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": "profile: outer\n", "repo/.git/HEAD": "", "repo/a/b/c": "", "plain/d/e": "" });
   expect(await findProject(path.join(directory, "repo/a/b"), directory)).toBeUndefined();
@@ -75,7 +75,7 @@ test("finds a project file in parent folders up to the repository root", async (
   expect(await findProject(path.join(directory, "repo/a/b"), directory)).toMatchObject({ profile: "inner" });
 });
 
-test.each(["url", "key", "keyFile", "cacert", "insecure"])("rejects a project file that sets the key %s", async (name) => {
+test.each(["url", "key", "keyFile", "cacert", "insecure"])("runtimectl rejects a project file that sets the key %s", async (name) => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": `profile: a\n${name}: b\n` });
   await expect(findProject(directory, directory)).rejects.toThrow(

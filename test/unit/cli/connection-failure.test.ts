@@ -5,7 +5,7 @@ import { connectionFailure } from "../../../src/cli/client/connection-failure.js
 import { runInProcess } from "../../support/run-in-process.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("suggests the scheme http when an https request reaches an http port", async () => {
+test("the error suggests the scheme http when an https request reaches an http port", async () => {
   const server = createServer((_request, response) => response.end()).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve));
@@ -21,7 +21,7 @@ test("suggests the scheme http when an https request reaches an http port", asyn
   });
 });
 
-test("describes other TLS handshake failures without source file names of OpenSSL", () => {
+test("the error of a failed TLS handshake omits source file names of OpenSSL", () => {
   const error = Object.assign(new Error("4001:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert:../deps/openssl/x.c:916:"), {
     code: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
     reason: "ssl/tls alert handshake failure",

@@ -15,7 +15,7 @@ test.each([
   [300, "5m ago"],
   [7200, "2h ago"],
   [86_400 * 3, "3d ago"],
-])("formats a time %i s ago as the text %s", (seconds, text) => {
+])("runtimectl formats a time %i s ago as the text %s", (seconds, text) => {
   expect(ago(nowSeconds - seconds, nowMs)).toBe(text);
 });
 
@@ -26,11 +26,11 @@ test.each([
   [3599, "in 59m"],
   [86_399, "in 23h"],
   [86_400 * 89, "in 89d"],
-])("formats a key expiry %i s from now as the text %s", (seconds, text) => {
+])("runtimectl formats a key expiry %i s from now as the text %s", (seconds, text) => {
   expect(endsIn(nowSeconds + seconds, nowMs)).toBe(text);
 });
 
-test("shows the time of day for a key that expires in less than two days", () => {
+test("runtimectl shows the time of day for a key that expires in less than two days", () => {
   expect(endOn(nowSeconds + 3600, nowMs)).toBe("2026-01-31 13:00 UTC (in 1h)");
   expect(endOn(nowSeconds - 3600, nowMs)).toBe("2026-01-31 11:00 UTC (expired)");
   expect(endOn(nowSeconds + 86_400 * 10, nowMs)).toBe("2026-02-10");

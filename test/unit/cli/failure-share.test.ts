@@ -17,7 +17,7 @@ test.each([
     "degraded",
   ],
   ["a small share of failures", [{ ...none, perSecond: 1000, failedPerSecond: 1 }], 0.001, "ok"],
-])("computes the share of failed requests and the health state (requests: %s)", (_what, counts, share, health) => {
+])("runtimectl computes the failure share and the health state (requests: %s)", (_what, counts, share, health) => {
   expect(failureShare(counts)).toBeCloseTo(share);
   expect(requestHealth(failureShare(counts))).toBe(health);
 });
@@ -27,6 +27,6 @@ test.each([
   [0.13, "13 %"],
   [0.999, "99 %"],
   [1, "100 %"],
-])("formats the failure share %d as the text %s", (share, text) => {
+])("runtimectl formats the failure share %d as the text %s", (share, text) => {
   expect(percentOf(share)).toBe(text);
 });

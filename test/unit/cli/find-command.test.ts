@@ -13,7 +13,7 @@ test.each([
     ["-p", "prod", "workers", "--url", "http://a", "list", "-v"],
     ["-p", "prod", "--url", "http://a", "-v"],
   ],
-])("finds the command `workers list` in the arguments %j", (given, rest) => {
+])("matchCommand finds the command `workers list` in the arguments %j", (given, rest) => {
   expect(matchCommand(given)).toMatchObject({ kind: "command", words: "workers list", rest });
 });
 
@@ -45,7 +45,7 @@ test.each([
   ["files list", "files ls"],
   ["files delete", "files rm"],
   ["workers list", "workers list"],
-])("parses the words %s as the command %s", (given, words) => {
+])("matchCommand parses the words %s as the command %s", (given, words) => {
   expect(matchCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
     kind: "command",
     words,
@@ -58,7 +58,7 @@ const helpOn = (words: readonly string[]) => {
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
-test("prints the help and the suggestions of `workers` when the alias `app` is typed", () => {
+test("the alias `app` has the help and the suggestions of `workers`", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
   expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
@@ -78,14 +78,14 @@ test("each alias replaces an existing command and hides no other command", () =>
   for (const word of Object.keys(commandHints)) expect([...nouns, ...Object.keys(commandAliases)]).not.toContain(word);
 });
 
-test("findCommand accepts a value for each global flag that requires one", () => {
+test("matchCommand accepts a value for each global flag that requires a value", () => {
   const taking = globalOptions
     .filter((option) => option.flags.includes("<"))
     .flatMap((option) => option.flags.replace(/ <.*/, "").split(", "));
   expect(globalFlagsWithValue).toEqual(new Set(taking));
 });
 
-test("rejects property names of Object.prototype as unknown commands", () => {
+test("matchCommand rejects property names of Object.prototype as unknown commands", () => {
   expect(matchCommand(["constructor"])).toMatchObject({ kind: "unknown" });
   expect(matchCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
 });
@@ -104,7 +104,7 @@ test.each([
   ["a key in a body", ["-d", `{"key":"rtk_${"a".repeat(43)}"}`]],
   ["a truncated key", [`--x=rtk_${"a".repeat(30)}`]],
   ["a password in a URL", ["--url", "https://me:secret@host"]],
-])("rejects a secret in the arguments and does not print the secret (secret: %s)", (_, words) => {
+])("runtimectl rejects a secret in its arguments without printing it (secret: %s)", (_, words) => {
   const error = (() => {
     try {
       refuseSecrets(words);

@@ -24,7 +24,7 @@ async function create(flags: readonly string[], isTerminal: boolean, expiresAt?:
   return { daemon, home, ...(await runInProcess(words, { cwd: home, env, isTerminal })) };
 }
 
-test("prints the commands that set shell variables for a new key on a terminal", async () => {
+test("keys create prints commands that set shell variables for the key on a terminal", async () => {
   const { daemon, stdout, stderr } = await create([], true);
 
   expect(stdout).toBe(`${key}\n`);
@@ -32,7 +32,7 @@ test("prints the commands that set shell variables for a new key on a terminal",
   expect(stderr).toContain("runtimectl help ci\n");
 });
 
-test("prints commands that contain the path of the key file when --out is set", async () => {
+test("keys create prints commands with the path of the key file when --out is set", async () => {
   const { daemon, home, stderr } = await create(["--out", "ci.key"], true);
 
   expect(stderr).toContain(`\nexport RUNTIMECTL_URL=${daemon.url} RUNTIMECTL_KEY_FILE=${home}/ci.key\n`);
@@ -47,7 +47,7 @@ test.each([
   ["12h", "12 hours"],
   ["1min", "1 minute"],
   ["1y", "1 year"],
-])("prints lifetime and expiry date of a new key with --expires %s", async (expires, lifetime) => {
+])("keys create prints lifetime and expiry date with --expires %s", async (expires, lifetime) => {
   const { stderr } = await create(["--expires", expires], false, Date.parse("2100-12-27T00:00:00Z") / 1000);
 
   expect(stderr).toContain(`expires in ${lifetime}, on 2100-12-27\n`);
@@ -57,7 +57,7 @@ test.each([
   ["a pipe", [], false],
   ["a terminal with --json", ["--json"], true],
   ["a terminal with --quiet", ["--quiet"], true],
-] as const)("prints no commands for shell variables (destination: %s)", async (_place, flags, isTerminal) => {
+] as const)("keys create prints no commands for shell variables (destination: %s)", async (_place, flags, isTerminal) => {
   const { stdout, stderr } = await create(flags, isTerminal);
 
   expect(stdout).toContain(key);

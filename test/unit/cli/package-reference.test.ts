@@ -8,12 +8,12 @@ test.each([
   ["@team/app@1.2.0", "@team/app", "1.2.0"],
   ["@team/app@1.2.0-rc.1+build.5", "@team/app", "1.2.0-rc.1+build.5"],
   ["@team/app@latest", "@team/app", "latest"],
-])("parses the reference %s as the package %s with the version %s", (text, name, version) => {
+])("runtimectl parses the reference %s as the package %s with the version %s", (text, name, version) => {
   expect(parsePackageReference(text)).toEqual({ name, version });
 });
 
 test.each(["", "@", "@team", "@team/", "App", "a b", "../a", "hello@", "hello@1.0", "hello@^1.2.0", "hello@../..", "@team/app@1@2"])(
-  "rejects the invalid package reference %j",
+  "runtimectl rejects the invalid package reference %j",
   (text) => {
     expect(() => parsePackageReference(text)).toThrow(expect.objectContaining({ exitCode: 2 }) as Error);
   },

@@ -20,7 +20,7 @@ test.each([
   ["runtimectl --help", "runtimectl --help"],
   ["the runtimectl of another version", "the runtimectl of another version"],
   ["nothing to repeat", "nothing to repeat"],
-])("adds -p prod to suggested commands that need a profile: %j becomes %j", (text, expected) => {
+])("runtimectl adds -p prod to suggested commands that need a profile: %j becomes %j", (text, expected) => {
   expect(repeatFlags(text, { profile: "prod" })).toBe(expected);
 });
 

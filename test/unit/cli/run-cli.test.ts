@@ -13,7 +13,7 @@ async function run(words: string, options: Partial<InProcessOptions> = {}): Prom
   return runInProcess(words.split(" "), { cwd: home, ...options, env: { HOME: home, TMPDIR: home, ...options.env } });
 }
 
-test("returns exit code 2 for an unknown command and names the nearest command", async () => {
+test("runtimectl exits with 2 for an unknown command and names the nearest command", async () => {
   expect(await run("wrokers")).toEqual({
     status: 2,
     stdout: "",
@@ -26,7 +26,7 @@ test.each([
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
-])("suggests the most similar option for an unknown option (command: %s)", async (words, hint) => {
+])("runtimectl suggests the most similar option for an unknown one (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(hint);
@@ -41,7 +41,7 @@ test.each([
   ["logs app -n 5", "runtimectl workers logs <name> --limit <count>"],
   ["upgrade", "npm install --global ./runtimectl-VERSION.tgz"],
   ["update", "npm install --global ./runtimectl-VERSION.tgz"],
-])("suggests the most similar command for an unknown command (command: %s)", async (words, hint) => {
+])("runtimectl suggests the most similar command for an unknown one (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(`hint: ${hint}`);
@@ -51,19 +51,19 @@ test("--version prints the version", async () => {
   expect(await run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
 });
 
-test.each(["--help", "workers", "workers list --help"])("prints help for the arguments %s", async (words) => {
+test.each(["--help", "workers", "workers list --help"])("runtimectl prints help for the arguments %s", async (words) => {
   const { status, stdout, stderr } = await run(words);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toContain("runtimectl workers");
 });
 
-test("prints an error with --json as one JSON document on stderr", async () => {
+test("runtimectl prints an error with --json as one JSON document on stderr", async () => {
   const { status, stdout, stderr } = await run("validate missing --json");
   expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
 });
 
-test("returns exit code 130 and closes the connection when the abort signal is sent", async () => {
+test("runtimectl exits with 130 and closes the connection when its signal is aborted", async () => {
   const interruption = new AbortController();
   const closed = Promise.withResolvers<void>();
   // Never responds.
@@ -82,7 +82,7 @@ test("returns exit code 130 and closes the connection when the abort signal is s
   await closed.promise;
 });
 
-test("returns exit code 130 when the abort signal was sent before the start", async () => {
+test("runtimectl exits with 130 when its signal is aborted before the start", async () => {
   expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
 });
 
@@ -90,14 +90,14 @@ test.each([
   ["HOME", ".config/runtimectl", (home: string) => ({ HOME: home })],
   ["XDG_CONFIG_HOME", "xdg/runtimectl", (home: string) => ({ XDG_CONFIG_HOME: path.join(home, "xdg") })],
   ["RUNTIMECTL_CONFIG_DIR", "own", (home: string) => ({ RUNTIMECTL_CONFIG_DIR: path.join(home, "own") })],
-] as const)("reads profiles from the config folder in the variable %s", async (_name, folder, env) => {
+] as const)("runtimectl reads profiles from the config folder in the variable %s", async (_name, folder, env) => {
   const home = await temporaryDirectory();
   await writeTree(home, { [`${folder}/config.yaml`]: "profiles:\n  found:\n    url: https://found.example\n" });
 
   expect(await run("profile list", { cwd: home, env: env(home) })).toMatchObject({ status: 0, stdout: expect.stringContaining("found") });
 });
 
-test("reads a project file and a key file from the working directory", async () => {
+test("runtimectl reads a project file and a key file from the working directory", async () => {
   const home = await temporaryDirectory();
   await writeTree(home, { "project/.runtimectl.yaml": "profile: missing\n", "empty.key": "" });
 
@@ -105,20 +105,20 @@ test("reads a project file and a key file from the working directory", async () 
   expect((await run("auth status --key-file empty.key", { cwd: home })).stderr).toContain(`${home}/empty.key does not contain a key`);
 });
 
-test("reads a key from stdin with --key-stdin", async () => {
+test("runtimectl reads a key from stdin with --key-stdin", async () => {
   const { status, stderr } = await run("auth login --key-stdin", { input: "two words\n" });
   expect(status).toBe(2);
   expect(stderr).toContain("standard input does not contain a key");
 });
 
-test("colors errors only on a terminal", async () => {
+test("runtimectl colors errors only on a terminal", async () => {
   expect((await run("wrokers", { isTerminal: true })).stderr).toContain("\u001b[31merror:");
   expect((await run("wrokers")).stderr).not.toContain("\u001b");
 });
 
 const countListeners = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
 
-test("leaves no listeners on `process` and does not set process.exitCode", async () => {
+test("runtimectl leaves no listeners on `process` and does not set process.exitCode", async () => {
   await run("workers list --url http://127.0.0.1:1");
   const before = countListeners();
   for (let index = 0; index < 12; index += 1) await run("workers list --url http://127.0.0.1:1");

@@ -4,17 +4,17 @@ import { alignedTable, tabSeparated } from "../../../src/cli/output/table.js";
 
 const hostile = "a\x1b[31m\x07\r\n\u009b\u202e\u2066\u200b\u2028\u{e0001}z";
 
-test("escapes control characters in text", () => {
+test("runtimectl escapes control characters in text", () => {
   expect(sanitizeForTerminal(hostile)).toBe("a\\x1b[31m\\x07\\x0d\\x0a\\x9b\\u{202e}\\u{2066}\\u{200b}\\u{2028}\\u{e0001}z");
 });
 
-test("escapes control characters in JSON so that JSON.parse restores them", () => {
+test("runtimectl escapes control characters in JSON so that JSON.parse restores them", () => {
   const text = printableJson({ name: hostile });
   expect(JSON.parse(text)).toEqual({ name: hostile });
   expect(text).toMatch(/^[\x20-\x7e]+$/);
 });
 
-test("escapes a tab in tab-separated output", () => {
+test("runtimectl escapes a tab in tab-separated output", () => {
   expect(tabSeparated([["a\tb", "c"]])).toBe("a\\x09b\tc");
 });
 

@@ -12,7 +12,7 @@ test.each([
   ["STRIPE_KEY", "0123456789"],
   ["apiKey", "x"],
   ["TOKEN", "12345678"],
-])("treats the variable %s=%s as a secret unless its value has one character", (name, value) => {
+])("runtimectl treats the variable %s=%s as a secret unless it has one character", (name, value) => {
   expect(looksSecretValue(name, value)).toBe(value.length > 1);
 });
 
@@ -26,6 +26,6 @@ test.each([
   ["PASSWORD", "change"],
   ["KEY_NAME", "the-name-of-a-key"],
   ["MONKEY", "0123456789abcdef"],
-])("does not treat the variable %s=%s as a secret", (name, value) => {
+])("runtimectl does not treat the variable %s=%s as a secret", (name, value) => {
   expect(looksSecretValue(name, value)).toBe(false);
 });

@@ -10,11 +10,11 @@ test.each([
   ["👩 x", 5, "👩 x "],
   ["", 2, "  "],
   ["abc", 0, ""],
-])("pads or shortens the text %j to %d columns (result: %j)", (text, columns, expected) => {
+])("fitted pads or shortens the text %j to %d columns (result: %j)", (text, columns, expected) => {
   expect(fitted(text, columns)).toBe(expected);
 });
 
-test("escapes control characters before it measures the width of the text", () => {
+test("fitted escapes control characters before it measures the width of the text", () => {
   expect(fitted("a\u001b[31mb", 12)).toBe("a\\x1b[31mb  ");
   expect(fitted("a\u001b[31mb", 6)).toBe("a\\x1b…");
 });

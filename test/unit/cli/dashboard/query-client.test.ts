@@ -26,7 +26,7 @@ function liveData() {
   return { live, refused };
 }
 
-test("sends the first requests immediately, then at most one request per second", async () => {
+test("the query client sends its first requests at once, then at most one per second", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   for (const name of ["a", "b", "c", "d", "e"]) live.resource(name, ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -38,7 +38,7 @@ test("sends the first requests immediately, then at most one request per second"
   live.close();
 });
 
-test("sends no requests for a query that no component shows", async () => {
+test("the query client sends no requests for a query that no component shows", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   const leave = live.resource("a", ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -48,7 +48,7 @@ test("sends no requests for a query that no component shows", async () => {
   live.close();
 });
 
-test("does not notify subscribers when the response is unchanged", async () => {
+test("the query client does not notify subscribers when the response is unchanged", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   const told = vi.fn<() => void>();
   live.resource("a", ask).subscribe(told);
@@ -100,7 +100,7 @@ test("refresh() sends a request immediately, even to an unreachable daemon", asy
   live.close();
 });
 
-test("reports a rejected API key as rejected, not as an unreachable daemon", async () => {
+test("the query client reports a rejected API key, not an unreachable daemon", async () => {
   const { live, refused } = liveData();
   const error = new CommandError("NOT_SIGNED_IN", "no key", { exitCode: exitCodes.notAuthenticated });
   const resource = live.resource("a", () => Promise.reject(error));

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import { TerminalPainter } from "../../../../src/cli/dashboard/terminal/terminal-painter.js";
 
-test("draws a line as wide as the terminal without erasing its last character", () => {
+test("TerminalPainter draws a line as wide as the terminal without erasing a character", () => {
   let written = "";
   const terminal = Object.assign(new EventEmitter(), { columns: 10, rows: 2, write: (text: string) => (written += text) !== "" });
   const painter = new TerminalPainter(terminal);

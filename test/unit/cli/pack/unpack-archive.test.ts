@@ -25,7 +25,7 @@ const zip = (entries: Readonly<Record<string, string>>) => buildZip(Object.entri
 test.each([
   ["app.tgz", tar(...Object.entries(files).map(([name, content]) => ({ name, content })))],
   ["app.zip", zip(files)],
-])("unpacks the files of the archive %s into the package folder", async (name, bytes) => {
+])("unpackArchive unpacks the files of the archive %s into the package folder", async (name, bytes) => {
   const { folder, files: unpacked } = await (await unpack(name, bytes)).unpacking;
   expect(unpacked.map((file) => [file.path, file.sizeBytes])).toEqual([
     ["lib/a.js", 3],
@@ -34,7 +34,7 @@ test.each([
   expect(await readFile(path.join(folder, "lib/a.js"), "utf8")).toBe("abc");
 });
 
-test("keeps the executable permission of files", async () => {
+test("unpackArchive keeps the executable permission of files", async () => {
   const bytes = tar({ name: "manifest.yaml", content: "name: app\n" }, { name: "tool", content: "#!", mode: 0o755 });
   const { files: unpacked } = await (await unpack("app.tgz", bytes)).unpacking;
   expect(unpacked.map((file) => [file.path, file.executable])).toEqual([

@@ -22,7 +22,7 @@ async function problemsOf(files: Readonly<Record<string, string>>): Promise<stri
   return problems.map((problem) => `${problem.severity} ${problem.code} ${describeProblem(problem)}`);
 }
 
-test("reports all problems of a manifest with line and column", async () => {
+test("validate reports all problems of a manifest with line and column", async () => {
   const manifest = "name: Shop\nversion: 1.0\nenabled: maybe\ntimeout: soon\ncron:\n  - schedule: 5\n    endpoint: /x\n";
   const problems = await problemsOf({ "manifest.yaml": manifest });
   expect(problems.map((problem) => problem.split(" ").slice(1, 3).join(" "))).toEqual([
@@ -35,7 +35,7 @@ test("reports all problems of a manifest with line and column", async () => {
   expect(problems[1]).toContain('version: "1.0.0"');
 });
 
-test("reports invalid YAML with line and column", async () => {
+test("validate reports invalid YAML with line and column", async () => {
   expect((await problemsOf({ "manifest.yaml": "name: app\nenv: [a\n" }))[0]).toMatch(/manifest\.yaml:2:9: it is not valid YAML: /);
   expect(await problemsOf({ "manifest.yaml": "name: app\nttl: 1m\nname: b\nttl: 2m\n" })).toEqual([
     'error INVALID_PACKAGE_METADATA manifest.yaml:3:1: it has the key "name" twice',
@@ -47,7 +47,7 @@ test("reports invalid YAML with line and column", async () => {
   ]);
 });
 
-test("reports problems of package.json with line and column", async () => {
+test("validate reports problems of package.json with line and column", async () => {
   expect(await problemsOf({ "package.json": '{\n  "name": "app",\n  "version": "1"\n}\n' })).toEqual([
     expect.stringContaining("error INVALID_PACKAGE_VERSION package.json:3:14: "),
   ]);
@@ -56,7 +56,7 @@ test("reports problems of package.json with line and column", async () => {
   );
 });
 
-test("warns about variables that look like secrets, without printing the values", async () => {
+test("validate warns about variables that look like secrets, but hides the values", async () => {
   const manifest = "name: shop\nenv:\n  LOG_LEVEL: debug\n  STRIPE_KEY: of-a-customer\n";
   const problems = await problemsOf({ "manifest.yaml": manifest });
   expect(problems).toEqual([
@@ -64,14 +64,14 @@ test("warns about variables that look like secrets, without printing the values"
   ]);
 });
 
-test("warns about unknown manifest keys and suggests similar keys", async () => {
+test("validate warns about unknown manifest keys and suggests similar keys", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\ntimout: 5s\nquux: 1\n" })).toEqual([
     "warning UNKNOWN_KEY manifest.yaml:2:1: unknown key timout; did you mean timeout?",
     "warning UNKNOWN_KEY manifest.yaml:3:1: unknown key quux",
   ]);
 });
 
-test("reports a missing entrypoint and a package without any code", async () => {
+test("validate reports a missing entrypoint and a package without any code", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" })).toEqual([
     expect.stringContaining("error ENTRYPOINT_NOT_FOUND manifest.yaml:2:13: the entrypoint dist/a.js does not exist"),
   ]);
@@ -80,14 +80,14 @@ test("reports a missing entrypoint and a package without any code", async () => 
   expect(await findManifestProblems(source, "plugin")).toMatchObject([{ severity: "warning", code: "NO_CODE" }]);
 });
 
-test("reports an assets folder that is empty or is the package folder itself", async () => {
+test("validate reports an assets folder that is empty or is the package folder itself", async () => {
   const files = { "manifest.yaml": "name: app\nassets: dist/client\n", "index.js": "" };
   expect(findLayoutProblems(await planPack(await folderOf(files)))).toMatchObject([{ severity: "error", code: "ASSETS_NOT_FOUND" }]);
   expect(findLayoutProblems(await planPack(await folderOf({ ...files, "dist/client/a.css": "" })))).toEqual([]);
   expect((await problemsOf({ "manifest.yaml": "name: app\nassets: .\n" }))[0]).toContain("must be a folder");
 });
 
-test("reports that a package name is reserved or missing", async () => {
+test("validate reports that a package name is reserved or missing", async () => {
   expect((await problemsOf({ "manifest.yaml": "name: cpanel\n" }))[0]).toContain("INVALID_PACKAGE_NAME manifest.yaml:1:7:");
   expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");
 });
@@ -97,14 +97,14 @@ test.each([
   ["a setting below config", "config:\n  limit: many\n", ":6:10: limit: must be a whole number"],
   ["a missing setting", "  required: [limit]\n", ": limit: is missing"],
   ["a default", "  required: [limit]\n", ":4:74: configSchema.properties.limit.default: must be a whole number"],
-])("rejects %s that does not match configSchema, and names the setting", async (what, text, problem) => {
+])("validate rejects %s that does not match configSchema, and names the setting", async (what, text, problem) => {
   const limit = what === "a default" ? "default: many" : "minimum: 1000";
   const schema = `configSchema:\n  properties: { paths: { type: array }, limit: { type: integer, ${limit} } }\n`;
   const files = { "manifest.yaml": `name: app\nbase: /app\n${schema}${text}`, "plugin.js": "" };
   expect(await problemsOf(files)).toEqual([`error INVALID_PACKAGE_METADATA manifest.yaml${problem}`]);
 });
 
-test("accepts unknown keys in a plugin manifest as the plugin's settings", async () => {
+test("validate accepts unknown keys in a plugin manifest as the plugin's settings", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nversion: 1.0.0\ntimeout: 5s\ndescription: Ours\n" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: /app\ngreeting: Hello\n", "plugin.js": "" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: app\n" })).toEqual([expect.stringContaining("manifest.yaml:2:7: base: ")]);
@@ -124,7 +124,7 @@ describe("findPackageKind", () => {
   });
 });
 
-test("reports paths that a daemon rejects, and warns about files that look secret", async () => {
+test("validate reports paths that a daemon rejects, and warns about secret files", async () => {
   const folder = await folderOf({
     "manifest.yaml": "name: a\n",
     "index.js": "",
