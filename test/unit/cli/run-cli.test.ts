@@ -26,7 +26,7 @@ test.each([
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
-])("runtimectl suggests the most similar option for an unknown one (command: %s)", async (words, hint) => {
+])("runtimectl suggests a similar option for an unknown option (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(hint);
@@ -41,7 +41,7 @@ test.each([
   ["logs app -n 5", "runtimectl workers logs <name> --limit <count>"],
   ["upgrade", "npm install --global ./runtimectl-VERSION.tgz"],
   ["update", "npm install --global ./runtimectl-VERSION.tgz"],
-])("runtimectl suggests the most similar command for an unknown one (command: %s)", async (words, hint) => {
+])("runtimectl suggests a similar command for an unknown command (command: %s)", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(`hint: ${hint}`);

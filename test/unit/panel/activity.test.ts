@@ -46,7 +46,7 @@ function follow(mayAudit: boolean, [auditEntries, events]: [readonly AuditEntry[
 
 const keysOf = (follower: ActivityFollower) => follower.state.get().entries.map(({ key }) => key);
 
-test("lists audit entries and events that no request caused together, newest first", async () => {
+test("the activity lists audit entries and events without a request, newest first", async () => {
   const events = [event(3), event(4, { type: "worker.installed" }), event(5, { type: "stream.opened" })];
   const { stream, follower } = follow(true, [[audit(3), audit(4)], events]);
   await vi.advanceTimersByTimeAsync(100);
@@ -57,7 +57,7 @@ test("lists audit entries and events that no request caused together, newest fir
   follower.close();
 });
 
-test("shows the events of changes if the key cannot read the audit log", async () => {
+test("the activity shows only events if the key cannot read the audit log", async () => {
   const { follower } = follow(false, [
     [audit(3)],
     [event(3), event(4, { type: "worker.installed", principal }), event(5, { type: "stream.gap" })],
@@ -68,7 +68,7 @@ test("shows the events of changes if the key cannot read the audit log", async (
   follower.close();
 });
 
-test("adds older entries until the audit log has no older entries", async () => {
+test("the activity adds older entries until the audit log has no older entries", async () => {
   const { follower } = follow(true, [[audit(3), audit(4)], []]);
   await vi.advanceTimersByTimeAsync(100);
   expect(follower.state.get().hasOlder).toBe(true);
@@ -83,7 +83,7 @@ test("a health change has the new state", () => {
   expect(fromEvent(event(4)).state).toBeUndefined();
 });
 
-test("filters audit entries by key, resource or action, outcome and text", () => {
+test("the activity is filtered by key, resource or action, outcome and text", () => {
   const refused = audit(2, { outcome: "refused", code: "PERMISSION_DENIED", action: "key.created", subject: { id: 9 } });
   const entries = [audit(1), refused].map(fromAudit).concat(fromEvent(event(3)));
   const keys = (filter: Partial<Parameters<typeof filterActivity>[1]>) =>
@@ -104,11 +104,11 @@ test.each([
   [{ id: 7, name: "ci", replacedBy: 8 }, "ci → key 8"],
   [{ name: "shop", paths: ["a.js", "b.js"] }, "shop a.js, b.js"],
   [undefined, ""],
-])("shows the subject %j of an audit entry as text", (subject, text) => {
+])("the activity shows the subject %j of an audit entry as text", (subject, text) => {
   expect(fromAudit(audit(1, { subject })).subject).toBe(text);
 });
 
-test("exports the entries of the daemon as lines of JSON, oldest first", () => {
+test("the activity exports the entries of the daemon as lines of JSON, oldest first", () => {
   const text = toJsonLines([fromEvent(event(2)), fromAudit(audit(1))]);
   expect(text.endsWith("\n")).toBe(true);
   expect(

@@ -27,7 +27,7 @@ function follow(answer: unknown, events: unknown = new FakeStream([])) {
 const rowsOf = (...ids: readonly number[]) => ids.map((id) => ({ key: `entry ${id}`, entry: { id } }));
 const logRequests = ({ transport }: ReturnType<typeof follow>) => transport.requests.filter(({ path }) => path.includes("/logs"));
 
-test("adds log entries and counts them", async () => {
+test("the log follower adds and counts log entries", async () => {
   const stream = new FakeStream([entry(1), entry(2)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -38,7 +38,7 @@ test("adds log entries and counts them", async () => {
   follower.close();
 });
 
-test("keeps the newest 100,000 rows", async () => {
+test("the log follower keeps the newest 100,000 rows", async () => {
   const stream = new FakeStream(Array.from({ length: 100_500 }, (_, index) => entry(index + 1)));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -48,7 +48,7 @@ test("keeps the newest 100,000 rows", async () => {
   follower.close();
 });
 
-test("keeps only the newest log entries when the text exceeds 16 MB", async () => {
+test("the log follower keeps only the newest entries when the text exceeds 16 MB", async () => {
   const stream = new FakeStream(Array.from({ length: 5 }, (_, index) => entry(index + 1, "x".repeat(5_000_000))));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
@@ -56,7 +56,7 @@ test("keeps only the newest log entries when the text exceeds 16 MB", async () =
   follower.close();
 });
 
-test("shows an event that precedes the first entry only after loading older entries", async () => {
+test("the log follower shows an earlier event only after loading the older entries", async () => {
   const installed = { id: 1, type: "worker.installed", at: 3, subject: { name: "@team/shop", version: "1.0.0" } };
   const events = new FakeStream([installed, { ...installed, id: 2, type: "worker.crashed", at: 11 }]);
   const stream = new FakeStream(Array.from({ length: pageSize }, (_, index) => entry(index + 10)));
@@ -73,7 +73,7 @@ test("shows an event that precedes the first entry only after loading older entr
   follower.close();
 });
 
-test("continues after the last received entry when the connection is lost", async () => {
+test("the log follower continues after the last received entry after a lost connection", async () => {
   const stream = new FakeStream([entry(7)]);
   const { transport, follower } = follow(stream);
   const resumed: unknown[] = [];
@@ -93,7 +93,7 @@ test("continues after the last received entry when the connection is lost", asyn
   follower.close();
 });
 
-test("stops after a 404 response, and repeats its request after a 401 response", async () => {
+test("the log follower stops after a 404 response, and retries after a 401 response", async () => {
   const refused = follow(WireAnswer.refusal(404, "WORKER_NOT_FOUND", "gone"));
   await vi.advanceTimersByTimeAsync(30_000);
   expect(refused.follower.state.get()).toMatchObject({ phase: "refused", error: { code: "WORKER_NOT_FOUND" } });
@@ -105,7 +105,7 @@ test("stops after a 404 response, and repeats its request after a 401 response",
   ended.follower.close();
 });
 
-test("closes the log stream when the caller closes the follower", async () => {
+test("the log follower closes the log stream when the caller closes the follower", async () => {
   const stream = new FakeStream([entry(1)]);
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);

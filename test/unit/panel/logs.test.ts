@@ -17,20 +17,20 @@ const entry = (id: number, more: Partial<LogEntry> = {}): LogEntry => ({
   ...more,
 });
 
-test("replaces each stack trace with its first frame of the app's code", () => {
+test("the panel shows only the first frame of the app's code of each stack trace", () => {
   const text =
     "Error: a\n    at node:fs:1:2\n    at /x/node_modules/y/z.js:1:1\n    at own (index.js:3:4)\n    at b.js:1:1\n[cause]: b\n    at c.js:1:1";
   expect(foldStacks(text)).toEqual({ text: "Error: a\n    at own (index.js:3:4)\n[cause]: b\n    at c.js:1:1", foldedFrames: 3 });
 });
 
-test("keeps the first stack frame if no frame is in the app's code", () => {
+test("the panel shows the first stack frame if no frame is in the app's code", () => {
   expect(foldStacks("Error\n    at node:fs:1:2\n    at node:net:1:2").text).toBe("Error\n    at node:fs:1:2");
   expect(foldStacks("one\n  two\nthree")).toEqual({ text: "one\n  two\nthree", foldedFrames: 0 });
 });
 
 const read = (query: string) => JSON.parse(JSON.stringify(readLogQuery(new URLSearchParams(query)))) as unknown;
 
-test("reads the filters from a URL and ignores invalid values", () => {
+test("the panel reads log filters from a URL and ignores invalid values", () => {
   expect(read("level=warn&source=request&status=5xx&since=15m&until=1700000000000")).toEqual({
     level: "warn",
     source: "request",
@@ -50,12 +50,12 @@ test("returns the chosen time range, which ends now unless an end is chosen", ()
   expect(timeRangeOf({}, 0)).toBeUndefined();
 });
 
-test("adds a range selected in the histogram to the menu of time ranges", () => {
+test("the panel adds a range selected in the histogram to the menu of time ranges", () => {
   expect(timeChoices({ since: "1h" }).map(({ value }) => value)).toEqual(["", "15m", "1h", "24h", "7d"]);
   expect(timeChoices({ since: "1700000000000", until: "1700000060000" }).at(-1)?.value).toBe("1700000000000");
 });
 
-test("counts the entries of each level in intervals of equal length", () => {
+test("the panel counts the log entries of each level in intervals of equal length", () => {
   const rows = [entry(0), entry(1, { level: "error" }), entry(119, { level: "warn" })].map((one) => entryRow(one));
   const counts = countLevels(rows);
   expect(counts).toMatchObject({ startMs: 0, intervalMs: 2, most: 2 });
@@ -70,7 +70,7 @@ test("counts the entries of each level in intervals of equal length", () => {
   expect(inRange && countText(inRange, 0)).toBe("1 entry, 1 error");
 });
 
-test("positions rows by their number of lines until the rows are measured", () => {
+test("the panel positions log rows by their number of lines until rows are measured", () => {
   const layout = new RowLayout();
   const rows = [entry(1), entry(2, { text: "a\nb\nc" }), entry(3)].map((one) => entryRow(one));
   layout.setRows(rows);
@@ -82,7 +82,7 @@ test("positions rows by their number of lines until the rows are measured", () =
   expect(layout.totalPx).toBe(112);
 });
 
-test("exports entries as lines of text and as lines of JSON", () => {
+test("the panel exports log entries as lines of text and as lines of JSON", () => {
   const entries = [entry(1, { text: "a\nb" }), entry(2)];
   expect(exportText(entries, "text")).toBe(
     "1970-01-01T00:00:00.001Z info shop 1.0.0 a\nb\n1970-01-01T00:00:00.002Z info shop 1.0.0 line 2\n",
