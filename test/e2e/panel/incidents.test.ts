@@ -36,7 +36,7 @@ afterAll(async () => {
 const incidentsIn = (page: Page) => page.getByRole("region", { name: "Needs attention" });
 
 test("shows health changes with the new state, and sign-ins only on Activity", async () => {
-  const page = await house.open("overview");
+  const page = await fixture.open("overview");
   const recent = page.getByRole("region", { name: "Recent activity" });
   const change = recent.getByRole("listitem").filter({ hasText: "orders 1.0.0" });
   await change.locator(".state-failing").first().waitFor();

@@ -65,6 +65,24 @@ test("runs an action of the command menu, and closes the menu at Escape", async 
   await menu.waitFor({ state: "hidden" });
 });
 
+test("offers only the permitted actions of an app in the command menu, and reports a failed one", async () => {
+  const actionsOf = async (page: Page) => {
+    await page.keyboard.press("Control+k");
+    await menuOf(page).getByRole("combobox").fill("shop:");
+    await menuOf(page).getByRole("option", { name: "shop: logs" }).waitFor();
+    return menuOf(page).getByRole("option").allInnerTexts();
+  };
+  const viewer = await fixture.open("overview", { key: await fixture.key({ role: "viewer" }) });
+  expect((await actionsOf(viewer)).map((text) => text.split("\n")[0])).toEqual(["shop: logs", "shop: files", "shop: open in a new tab"]);
+  const page = await fixture.open("overview", { provoked: [404] });
+  expect((await actionsOf(page)).join()).toContain("shop: disable 1.0.0");
+  await page.route("**/restart", (route) =>
+    route.fulfill({ status: 404, json: { error: { code: "WORKER_NOT_FOUND", message: "shop was deleted." } } }),
+  );
+  await menuOf(page).getByRole("option", { name: "shop: restart" }).click();
+  await page.getByText("shop was deleted.").waitFor();
+});
+
 test("shows role, expiry and theme in the account menu, and closes the menu at Escape", async () => {
   const page = await fixture.open("overview", { key: await fixture.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByRole("button", { name: "Account somebody" }).click();
