@@ -1,4 +1,3 @@
-import { degradedShare } from "../../../shared/failure-share.js";
 import type { AppTabProps } from "./app-tabs.js";
 import { useMemo } from "react";
 import { Chart } from "../../components/chart.js";
