@@ -1,5 +1,5 @@
 import { Box } from "ink";
-import type { ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import { FilterPrompt, List, placeColumns, tableWidth, useList, type Column } from "./list.js";
 import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
 import { Rule } from "./rule.js";
@@ -70,8 +70,12 @@ export function ListScreen<Item>({
     canOpen: layout === "narrow",
     ...ways,
   });
+  const listWidth = useMemo(
+    () => (layout === "wide" ? wideListWidth(columns, items ?? none, width) : width),
+    [layout, columns, items, width],
+  );
+  const placed = useMemo(() => placeColumns(columns, items ?? none, listWidth), [columns, items, listWidth]);
   if (items === undefined) return <SafeText>{error ? `cannot load the list: ${error.message}` : "loading…"}</SafeText>;
-  const listWidth = layout === "wide" ? wideListWidth(columns, items, width) : width;
   const { selected } = list;
   const shownDetail = selected !== undefined && (
     <SizeContext.Provider
@@ -105,7 +109,7 @@ export function ListScreen<Item>({
         ) : (
           <List
             {...{ keyOf, isStale }}
-            columns={placeColumns(columns, items, listWidth)}
+            columns={placed}
             items={list.items}
             selectedIndex={list.selectedIndex}
             firstIndex={list.firstIndex}
