@@ -17,7 +17,7 @@ const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 test("escapes control characters in names on every screen", async () => {
   const name = "evil\u001b]0;owned\u0007\u001b[2J\u202e";
   const { window } = await lookAt({ "/api/workers": [listedWorker(name)] }, "--screen workers", { columns: 140 });
-  await window.waitFor(String.raw`evil\x1b]0;owned\x07\x1b[2J\u{202e} 1.0.0`);
+  await window.waitFor(String.raw`> evil\x1b]0;owned\x07\x1b[2J\u{202e} `);
   expect(window.written()).not.toContain("\u001b]0;");
   expect(window.written()).not.toContain("\u202e");
   window.press("/evil\r");

@@ -196,15 +196,15 @@ async function pressed(window: TerminalWindow, text: string): Promise<void> {
 }
 
 test("draws one complete screen after many changes of the terminal size", async () => {
-  const workers = Array.from({ length: 300 }, (_, index) => listedWorker(`worker-${index}`));
+  const workers = Array.from({ length: 300 }, (_, index) => listedWorker(`worker-${String(index).padStart(3, "0")}`));
   const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
-  await window.waitFor("> worker-0");
+  await window.waitFor("> worker-000");
   for (let step = 0; step < 12; step += 1) {
     window.press("j");
     await window.resize(60 + ((step * 37) % 100), 15 + ((step * 13) % 30));
   }
   await window.resize(80, 24);
-  await window.waitFor("> worker-12");
+  await window.waitFor("> worker-012");
   const countOf = (pattern: RegExp) => (window.text().match(pattern) ?? []).length;
   await window.waitFor(() => window.text().split("\n").length === 23 && countOf(/NAME/g) === 1 && countOf(/> worker/g) === 1);
   expect(window.written()).not.toContain("\u001b[3J");

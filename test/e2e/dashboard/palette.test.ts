@@ -142,7 +142,7 @@ test.each([
   await window.waitFor("q quit");
   window.press("?");
   await window.waitFor("Available keys");
-  await window.waitFor(/R +reload all/);
+  await window.waitFor(/L +reload all/);
   window.press("G");
   await window.waitFor("to change keys, set ui.keys in config.yaml");
   window.press(keys.esc);

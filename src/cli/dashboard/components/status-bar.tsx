@@ -91,10 +91,10 @@ export function Footer() {
   const { columns } = useSize();
   const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
   const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
-  const hintOf = (id: ActionId) => ({ key: keymap.keyOf(id), label: ` ${actionTable[id].label}${gap}` });
-  const widthOf = ({ key, label }: ReturnType<typeof hintOf>) => key.length + label.length;
+  const hintOf = (id: ActionId) => ({ key: keymap.keyOf(id), label: ` ${actionTable[id].label}` });
+  const widthOf = ({ key, label }: ReturnType<typeof hintOf>) => key.length + label.length + gap.length;
   const last = ids.filter((id) => lastActions.includes(id)).map((id) => hintOf(id));
-  // The last label needs no gap after it.
+  // There is no gap before the first shortcut.
   let room = columns + gap.length - last.reduce((sum, hint) => sum + widthOf(hint), 0);
   const first = ids
     .filter((id) => !lastActions.includes(id))
@@ -102,8 +102,9 @@ export function Footer() {
     .filter((hint) => (room -= widthOf(hint)) >= 0);
   return (
     <Text wrap="truncate-end">
-      {[...first, ...last].map(({ key, label }) => (
+      {[...first, ...last].map(({ key, label }, index) => (
         <Text key={key}>
+          {index > 0 && gap}
           <Text bold>{key}</Text>
           <Text dimColor>{label}</Text>
         </Text>

@@ -3,12 +3,13 @@ import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
 /** Minimum time between two polling requests. It limits the load on the daemon, regardless of the number of queries. */
-const pauseMs = 1000;
+const pauseMs = 500;
 /**
  * Polling interval for queries that events also refresh. Polling finds folders that a user changed by hand, for which the daemon sends no
  * events.
  */
 const fedRefreshMs = 10_000;
+const shortestBackOffMs = 1000;
 const longestBackOffMs = 30_000;
 /** Maximum number of cached queries, which limits memory. The number includes queries that no screen shows. */
 const mostResources = 100;
@@ -20,7 +21,7 @@ type Contact =
   | { readonly kind: "away"; readonly sinceMs: number; readonly nextTryAtMs: number; readonly error: Error };
 
 /**
- * Runs a query when its component is mounted and after events. In addition, polls with at most one request per second. While the daemon is
+ * Runs a query when its component is mounted and after events. In addition, polls with at most two requests per second. While the daemon is
  * unreachable, repeats one query with a backoff from 1 s to 30 s.
  */
 export class QueryClient {
@@ -170,10 +171,10 @@ export class QueryClient {
     const isKnown = this.#contact.kind === "away";
     // Counts parallel requests that fail together as one failure, because they have the same cause.
     if (isKnown && this.#contact.kind === "away" && this.#contact.nextTryAtMs > now) return;
-    const stepMs = Math.min(longestBackOffMs, pauseMs * 2 ** this.#failures);
+    const stepMs = Math.min(longestBackOffMs, shortestBackOffMs * 2 ** this.#failures);
     this.#failures += 1;
     // Adds jitter, because several dashboards must not retry at the same time.
-    const waitMs = Math.max(pauseMs, stepMs * (0.5 + Math.random() / 2));
+    const waitMs = Math.max(shortestBackOffMs, stepMs * (0.5 + Math.random() / 2));
     this.#setContact({
       kind: "away",
       sinceMs: this.#contact.kind === "away" ? this.#contact.sinceMs : now,
