@@ -17,6 +17,8 @@ const emptyMediaType = "application/vnd.oci.empty.v1+json";
 const emptyConfig = "{}";
 /** Lowest assumed speed at which a registry computes the digest of an upload, in bytes per ms. */
 const slowestCommitBytesPerMs = 20_000;
+/** Codes of a lost connection. */
+const connectionCodes: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "ETIMEDOUT"]);
 /** Maximum number of characters of a registry's error message in an error of the daemon. */
 const longestMessage = 200;
 
@@ -188,7 +190,8 @@ async function rejection(response: Response, limit: ProgressLimit): Promise<Regi
   return new RegistryError(statusCode === 401 || statusCode === 403 ? "unauthorised" : "unexpected", what);
 }
 
-/** Returns whether an error belongs to the own disk and not to the registry. */
+/** Returns whether an error belongs to the own disk and not to the connection, which also reports the system call `write`. */
 function isOfDisk(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error && ["write", "open", "fsync", "close"].includes(String(error.syscall));
+  if (!(error instanceof Error) || !("syscall" in error) || ("code" in error && connectionCodes.has(String(error.code)))) return false;
+  return ["write", "open", "fsync", "close"].includes(String(error.syscall));
 }

@@ -111,7 +111,7 @@ export class RegistryClient {
     const header = headers["www-authenticate"];
     const challenge = parseChallenge(Array.isArray(header) ? header[0] : header);
     if (!challenge) throw RegistryError.unexpected("it asks for an unknown kind of credential");
-    const credential = this.#options.credential();
+    const credential = this.#readCredential();
     if (challenge.scheme === "basic") {
       if (credential === undefined || !isUserAndPassword(credential)) {
         throw new RegistryError("unauthorised", "requires a credential user:password (status 401)");
@@ -125,6 +125,14 @@ export class RegistryClient {
     const text = await textOf(response, limit);
     if (response.statusCode === 200) return `Bearer ${tokenIn(text)}`;
     throw new RegistryError("unauthorised", `requires a token, and its token server answers with status ${response.statusCode}`);
+  }
+
+  #readCredential(): string | undefined {
+    try {
+      return this.#options.credential();
+    } catch (error) {
+      throw new RegistryError("unauthorised", `requires a credential, which cannot be read: ${(error as Error).message}`, error);
+    }
   }
 
   async #request(url: URL, { method, headers, body, limit }: Call, authorization: string | undefined): Promise<Response> {

@@ -78,6 +78,14 @@ test("an upload fails with a wrong password, and succeeds with the corrected pas
   await store.close();
 });
 
+test("a call fails when the credential cannot be read", async () => {
+  const store = await open(registry.url, () => {
+    throw new Error("ENOENT");
+  });
+  await expect(store.has(digest)).rejects.toMatchObject({ name: "RegistryError", kind: "unauthorised" });
+  await store.close();
+});
+
 test("calls reuse a token of the token server, and request a new one after a rejection", async () => {
   const accepted = new Set(["Bearer token-1"]);
   let issued = 0;
