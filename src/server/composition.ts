@@ -109,7 +109,7 @@ export async function openServices(
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
-    store: await openPackageStore(config, store.records, log),
+    ...(await openPackageStore(config, { records: store.records, useOf: (version) => engine.useOf(version), log })),
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal,

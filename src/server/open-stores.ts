@@ -11,7 +11,8 @@ import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { OciPackageStore } from "./package-store/oci-package-store.js";
 import { directoryStore } from "./packages/directory-store.js";
-import type { PackageStore } from "./packages/package-store.js";
+import { StoredVersions, type StoredVersionsOptions } from "./package-store/stored-versions.js";
+import type { WorkerPackagesOptions } from "./packages/worker-packages-options.js";
 import { OciBlobStore } from "./registry/oci-blob-store.js";
 import { RegistryClient } from "./registry/registry-client.js";
 import type { RecordStore } from "./storage/record-store.js";
@@ -70,10 +71,14 @@ interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {
 }
 
 /** Opens the package store: the worker directories or, if a registry is configured, the registry and the records of versions. */
-export async function openPackageStore({ packageSource }: Config, records: RecordStore, log: Log): Promise<PackageStore> {
-  if (!packageSource) return directoryStore;
-  const client = await RegistryClient.at(packageSource);
-  return new OciPackageStore({ records, blobs: new OciBlobStore(client), log });
+export async function openPackageStore(
+  { packageSource }: Config,
+  { records, useOf, log }: Pick<StoredVersionsOptions, "useOf" | "log"> & { readonly records: RecordStore },
+): Promise<Pick<WorkerPackagesOptions, "store" | "createStored">> {
+  if (!packageSource) return { store: directoryStore };
+  const { cacheSizeBytes } = packageSource;
+  const store = new OciPackageStore({ records, blobs: new OciBlobStore(await RegistryClient.at(packageSource)), log });
+  return { store, createStored: (options) => new StoredVersions({ ...options, store, cacheSizeBytes, useOf }) };
 }
 
 /** Creates the files that keep the entries of worker logs. */

@@ -93,7 +93,7 @@ export const errorTable = {
   RATE_LIMITED: [429, "A rate limit of the gateway was exceeded. Try again after Retry-After."],
   INTERNAL_ERROR: [500, "The daemon failed. The log contains the cause with the request id."],
   NOT_IMPLEMENTED: [501, "The request uses a transfer coding that is not supported."],
-  FILES_UNAVAILABLE: [501, "File operations are not available: they require /proc. Files of workers in an OCI registry cannot be changed."],
+  FILES_UNAVAILABLE: [501, "File operations are not available: they require /proc."],
   WORKER_CRASHED: [502, "The worker's process ended while it handled the request."],
   WORKER_START_FAILED: [502, "The worker's code could not be loaded. details.log contains the newest log lines of a checked upload."],
   WORKER_BAD_RESPONSE: [502, "The worker threw an error or returned an invalid response."],

@@ -1,18 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { Header, Pax } from "tar";
+import { packedHeader, tarBlockBytes, tarPaddingBytes } from "../../shared/archive/packed-header.js";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import type { ContentDigest } from "./write-archive.js";
 import type { PackedFile } from "./pack-plan.js";
 
-/**
- * Modification time of all files in an archive. With a fixed time, equal files give equal archives. npm uses this time too, because every
- * archive format can store it.
- */
-const fixedTime = new Date("1985-10-26T08:15:00Z");
-const prefix = "package/";
-const blockBytes = 512;
-const padding = Buffer.alloc(blockBytes);
+const padding = Buffer.alloc(tarBlockBytes);
 const none: readonly Buffer[] = [];
 /**
  * Size of the chunks into which small files are combined. While zlib compresses a chunk in another thread, the main thread reads the next
@@ -34,20 +27,20 @@ export function* createTarStream(files: readonly PackedFile[], digest: ContentDi
     const { descriptor, sizeBytes } = openFile(file);
     try {
       digest.begin(file, sizeBytes);
-      pieces.add(headerOf(file, sizeBytes));
+      pieces.add(packedHeader({ ...file, sizeBytes }));
       // Yields full chunks already while a large file is being read.
       const read = contentReader(descriptor, file, digest);
       for (let leftBytes = sizeBytes; leftBytes > 0;) {
         leftBytes -= pieces.fill(leftBytes, read);
         yield* pieces.full();
       }
-      pieces.add(padding.subarray(0, (blockBytes - (sizeBytes % blockBytes)) % blockBytes));
+      pieces.add(padding.subarray(0, tarPaddingBytes(sizeBytes)));
     } finally {
       closeSync(descriptor);
     }
     yield* pieces.full();
   }
-  pieces.add(Buffer.alloc(2 * blockBytes));
+  pieces.add(Buffer.alloc(2 * tarBlockBytes));
   yield* pieces.full();
   yield pieces.rest();
 }
@@ -87,22 +80,6 @@ class Pieces {
     this.#filledBytes = 0;
     return rest;
   }
-}
-
-/** Returns the tar header of a file. If the name is too long for the tar header, a pax header precedes the tar header. */
-function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): Buffer {
-  const entry = {
-    path: prefix + path,
-    type: "File",
-    mode: executable ? 0o755 : 0o644,
-    uid: 0,
-    gid: 0,
-    size: sizeBytes,
-    mtime: fixedTime,
-  } as const;
-  const block = Buffer.alloc(blockBytes);
-  const needsMore = new Header(entry).encode(block, 0);
-  return needsMore ? Buffer.concat([new Pax({ path: entry.path, size: entry.size }).encode(), block]) : block;
 }
 
 /**

@@ -19,8 +19,8 @@ interface Caller {
 /** The functions of package files that these handlers use. */
 export interface PackageFilesPort {
   list(path: string, caller: Caller): Promise<{ path: string; entries: FileEntry[]; hasMore?: true }>;
-  download(path: string, caller: Caller): Download;
-  downloadAll(paths: readonly string[], caller: Caller): Download;
+  download(path: string, caller: Caller): Promise<Download>;
+  downloadAll(paths: readonly string[], caller: Caller): Promise<Download>;
   readonly writer: {
     makeFolder(path: string, caller: Caller): Promise<void>;
     write(

@@ -1,4 +1,6 @@
 import { hideCredentials } from "./hide-credentials.js";
+import { accepted } from "./config-values.js";
+import { parseSizeBytes } from "../../shared/size.js";
 import { ConfigError } from "./config-error.js";
 import { readSecret, readSecretFile, type SecretForm } from "./secret-source.js";
 import type { VariableDescription } from "./config-variables.js";
@@ -11,6 +13,8 @@ export interface PackageSource {
   readonly repository: string;
   /** Returns the current credential: `user:password`, a token, or undefined. Reads its file again. Throws ConfigError. */
   readonly credential: () => string | undefined;
+  /** Maximum size in bytes of all downloaded versions on this machine. */
+  readonly cacheSizeBytes: number;
 }
 
 export const packageSourceVariables: readonly VariableDescription[] = [
@@ -30,6 +34,12 @@ export const packageSourceVariables: readonly VariableDescription[] = [
     name: "RUNTIME_PACKAGE_STORE_CREDENTIAL_FILE",
     fallback: "",
     meaning: "File with the credential of the OCI registry. The daemon reads it again after the registry rejected the credential.",
+  },
+  {
+    name: "RUNTIME_CACHE_SIZE",
+    fallback: "10gb",
+    meaning:
+      "Maximum size of the workers that the daemon has downloaded from the OCI registry. Beyond it, the daemon deletes the least recently used files, and downloads them again at the next request. Files in use and folders that were copied by hand stay.",
   },
 ];
 
@@ -67,5 +77,12 @@ export function readPackageSource(
   }
   const { secret, secretFile } = readSecret(environment, credentialForm);
   const credential = () => (secretFile ? readSecretFile(secretFile, credentialForm) : secret);
-  return { origin: address.origin, repository, credential };
+  const cacheSize = value("RUNTIME_CACHE_SIZE");
+  const cacheSizeBytes = accepted(
+    "RUNTIME_CACHE_SIZE",
+    cacheSize,
+    "a size such as 500mb, 10gb, or a number of bytes",
+    parseSizeBytes(cacheSize),
+  );
+  return { origin: address.origin, repository, credential, cacheSizeBytes };
 }

@@ -93,6 +93,7 @@ export async function writeSpool(
     highWaterMark: bufferedBytes,
     transform(chunk: Buffer, _encoding, done) {
       receivedBytes += chunk.length;
+      file.note(chunk);
       file.grow(sink.bytesWritten);
       done(receivedBytes > most.sizeBytes ? most.refusal() : null, chunk);
     },

@@ -148,6 +148,7 @@ async function readInput(
           field: endpoint.upload,
           spoolDirectory: options.spoolDirectory,
           maxSizeBytes: config.limits.maxUploadSizeBytes,
+          isHashed: config.packageSource !== undefined,
           assertAllowed,
         });
   const form = endpoint.form && (await readForm(context.req, endpoint, { spoolDirectory: options.spoolDirectory, config, assertAllowed }));

@@ -1,3 +1,5 @@
+import { createHash, type Hash } from "node:crypto";
+
 /**
  * A file must grow by this number of bytes before the next call of `onGrowth`. With smaller steps, unpacking a file during its upload would
  * save no time.
@@ -12,10 +14,25 @@ export class SpoolFile {
   /** Number of bytes that the daemon has written to the file. */
   sizeBytes = 0;
   readonly #followers: ((sizeBytes: number) => void)[] = [];
+  readonly #hash: Hash | undefined;
+  #sha256: string | undefined;
   #toldBytes = 0;
 
-  constructor(path: string) {
+  /** If `isHashed` is true, computes the SHA-256 of the file while it arrives. */
+  constructor(path: string, { isHashed = false }: { isHashed?: boolean } = {}) {
     this.path = path;
+    this.#hash = isHashed ? createHash("sha256") : undefined;
+  }
+
+  /** Adds received bytes to the hash. */
+  note(chunk: Buffer): void {
+    this.#hash?.update(chunk);
+  }
+
+  /** Returns the SHA-256 of the complete file as hexadecimal text. Undefined if it was not computed. */
+  sha256(): string | undefined {
+    this.#sha256 ??= this.#hash?.digest("hex");
+    return this.#sha256;
   }
 
   /**

@@ -15,6 +15,8 @@ export interface UploadOptions {
   /** Folder for the uploaded file. The caller of `readUpload` must delete the file. */
   readonly spoolDirectory: string;
   readonly maxSizeBytes: number;
+  /** If true, computes the SHA-256 of the file while it arrives. */
+  readonly isHashed?: boolean;
   /** The parser calls this function when the body is complete. If the function throws, the daemon rejects the upload. */
   readonly assertAllowed: () => void;
 }
@@ -34,13 +36,13 @@ export async function readUpload(request: IncomingMessage, options: UploadOption
   if (type !== multipartType)
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call requires multipart/form-data with the file in a part named ${options.field}.`);
   if (Number(request.headers["content-length"] ?? 0) > options.maxSizeBytes + multipartOverheadBytes) throw tooLarge(options);
-  const file = new SpoolFile(path.join(options.spoolDirectory, randomUUID()));
+  const file = new SpoolFile(path.join(options.spoolDirectory, randomUUID()), options);
   const whole = spool(request, file, options).catch(async (error: unknown) => {
     await rm(file.path, { force: true });
     throw error;
   });
   return await new Promise((resolve, reject) => {
-    const uploaded = () => ({ path: file.path, filename: file.filename, sizeBytes: file.sizeBytes });
+    const uploaded = () => ({ path: file.path, filename: file.filename, sizeBytes: file.sizeBytes, sha256: () => file.sha256() });
     whole.then(() => resolve(uploaded()), reject);
     const arrival: FileArrival = { whole, follow: (onGrowth) => file.follow(onGrowth) };
     file.follow(() => resolve({ ...uploaded(), arrival }));

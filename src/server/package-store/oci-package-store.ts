@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn } from "../../shared/deployment.js";
 import type { Log } from "../log/log.js";
+import { asStorageFailure } from "../platform/storage-full.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import {
   versionExists,
@@ -59,6 +60,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return this;
   }
 
+  /** Returns the names of all workers in the index. */
   names(): Iterable<string> {
     return this.#workers.keys();
   }
@@ -67,13 +69,20 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return [...(this.#workers.get(name)?.values() ?? [])];
   }
 
+  /** Returns whether a daemon deleted the version. False for a version that the index has never had, or that it has lost. */
   isDeleted(version: PackageRef): boolean {
     return this.#deleted.has(keyOf(version));
   }
 
+  /** Returns whether the registry has an archive. Throws RegistryError. */
+  hasArchive(digest: string): Promise<boolean> {
+    return this.#options.blobs.has(digest as Digest);
+  }
+
+  /** Writes the verified archive of a version to the new file `into`. Throws PACKAGE_UNAVAILABLE. */
   async fetch(version: PackageRef, into: string): Promise<{ sizeBytes: number }> {
     const { name, version: tag } = version;
-    const row = this.#find(version);
+    const row = this.find(version);
     if (!row) throw new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${tag} of ${name} is not installed.`);
     try {
       await this.#options.blobs.get({ digest: row.digest as Digest, sizeBytes: row.sizeBytes }, into);
@@ -85,19 +94,23 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return { sizeBytes: row.sizeBytes };
   }
 
+  /** Calls `listener` after changes of this and of other daemons. */
   follow(listener: (changes: readonly StoredChange[]) => void): void {
     this.#listeners.add(listener);
   }
 
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload> {
     const archive = `${file.path}.package`;
-    // The unpacker deletes the archive, so the store keeps the archive under a second name.
-    await link(file.path, archive);
+    // The unpacker deletes the archive, so the store keeps it under a second name.
+    await link(file.path, archive).catch(async (error: unknown) => {
+      await rm(file.path, { force: true });
+      throw asStorageFailure(error);
+    });
     let sent: { digest: Digest; sizeBytes: number } | undefined;
     return {
       send: async () => {
         await file.arrival?.whole;
-        sent = await this.#send(archive, format);
+        sent = await this.#send(archive, format, file.sha256?.());
         return sent.digest;
       },
       publish: async (publication) => {
@@ -121,8 +134,9 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     await this.#options.blobs.close();
   }
 
-  async #send(archive: string, format: ArchiveFormat): Promise<{ digest: Digest; sizeBytes: number }> {
-    const [digest, { size: sizeBytes }] = await Promise.all([digestOfFile(archive), stat(archive)]);
+  async #send(archive: string, format: ArchiveFormat, sha256: string | undefined): Promise<{ digest: Digest; sizeBytes: number }> {
+    const digest: Digest = sha256 === undefined ? await digestOfFile(archive) : `sha256:${sha256}`;
+    const { size: sizeBytes } = await stat(archive);
     try {
       await this.#options.blobs.put({ digest, sizeBytes, file: archive, mediaType: mediaTypes[format] });
     } catch (cause) {
@@ -134,7 +148,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 
   async #publish(
-    { metadata, installation, isNewOnly, disables }: Publication,
+    { metadata, installation, isNewOnly, disables, replaces }: Publication,
     archive: Pick<VersionRow, "digest" | "sizeBytes" | "format">,
   ): Promise<void> {
     const { name, version, enabled, fields, declared } = metadata;
@@ -148,8 +162,9 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       installation,
     });
     await this.#transact(() => {
-      if (isNewOnly && this.#find({ name, version })) throw versionExists(name, version);
-      const disabled = disables && this.#find(disables);
+      if (isNewOnly && this.find({ name, version })) throw versionExists(name, version);
+      if (replaces !== undefined && this.find({ name, version })?.digest !== replaces) throw changedMeanwhile(name, version);
+      const disabled = disables && this.find(disables);
       return [
         this.#changeOf({ name, version }, value),
         ...(disabled ? [this.#changeOf(disabled, valueOf({ ...disabled, enabled: false }))] : []),
@@ -160,13 +175,13 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   /** Changes the rows of versions. Ignores versions that only this daemon has, because they are not in the index. */
   async #change(versions: readonly PackageRef[], newValue: (row: VersionRow) => string | undefined): Promise<void> {
     await this.#transact(() => {
-      const rows = versions.flatMap((version) => this.#find(version) ?? []);
+      const rows = versions.flatMap((version) => this.find(version) ?? []);
       return rows.map((row) => this.#changeOf(row, newValue(row)));
     });
   }
 
   #changeOf(version: PackageRef, value: string | undefined): RecordChange {
-    return { kind: versionKind, key: keyOf(version), value, ifRevision: this.#find(version)?.revision ?? 0 };
+    return { kind: versionKind, key: keyOf(version), value, ifRevision: this.find(version)?.revision ?? 0 };
   }
 
   /** Stores the changes. If another daemon changed a row meanwhile, computes the changes again. Throws CHANGE_CONFLICT. */
@@ -185,7 +200,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     throw new ApiError("CHANGE_CONFLICT", "Another daemon changed the same package meanwhile. Read its state and try again.");
   }
 
-  #find({ name, version }: PackageRef): VersionRow | undefined {
+  find({ name, version }: PackageRef): VersionRow | undefined {
     return this.#workers.get(name)?.get(version);
   }
 
@@ -203,7 +218,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   /** Applies one record. Returns the kind of change, or undefined if the row is the same. */
   #applyRow({ key, value, revision }: StoredRecord): StoredChange["type"] | undefined {
     const ref = refOf(key);
-    const before = this.#find(ref);
+    const before = this.find(ref);
     if (value === undefined) {
       this.#deleted.add(key);
       return this.#delete(ref) ? "worker.version-deleted" : undefined;
@@ -238,6 +253,14 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     if (versions?.size === 0) this.#workers.delete(name);
     return isDeleted;
   }
+}
+
+/** Returns the error for a change of files of a version that another daemon changed meanwhile. */
+export function changedMeanwhile(name: string, version: string): ApiError {
+  return new ApiError(
+    "PRECONDITION_FAILED",
+    `Another daemon changed ${name} ${version} after it was read. Nothing was written. Read the files again, then retry.`,
+  );
 }
 
 async function digestOfFile(file: string): Promise<Digest> {

@@ -31,6 +31,8 @@ export interface Publication {
   readonly isNewOnly: boolean;
   /** Another version of the same worker that this change disables. */
   readonly disables: PackageRef | undefined;
+  /** Digest that the version must still have in the index. Otherwise the store rejects the change with PRECONDITION_FAILED. */
+  readonly replaces?: string;
 }
 
 /** An uploaded archive between its arrival and its installation. */
@@ -75,12 +77,5 @@ export interface PackageStore {
 
 /** The versions that several daemons share, in memory. */
 export interface PackageIndex {
-  names(): Iterable<string>;
   versionsOf(name: string): readonly StoredVersion[];
-  /** Returns whether a daemon deleted the version. False for a version that the index has never had, or that it has lost. */
-  isDeleted(version: PackageRef): boolean;
-  /** Writes the verified archive of a version to the new file `into`. Throws PACKAGE_UNAVAILABLE. */
-  fetch(version: StoredVersion, into: string): Promise<{ sizeBytes: number }>;
-  /** Calls `listener` after changes of this and of other daemons. */
-  follow(listener: (changes: readonly StoredChange[]) => void): void;
 }

@@ -1,8 +1,13 @@
+import type { FileChange } from "./files/mounts.js";
+import type { Unit } from "./files/package-folder.js";
 import type { Installation } from "../../shared/installation.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import type { CatalogedVersion } from "./worker-catalog.js";
+import type { StagingArea } from "./transactions/staging-area.js";
+import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
 import type { InstalledVersion } from "./worker-version.js";
-import type { PackageStore } from "./package-store.js";
+import type { Log } from "../log/log.js";
+import type { KeyedLock } from "../platform/keyed-lock.js";
+import type { PackageStore, StoredChange } from "./package-store.js";
 import type { PackageTools } from "./package-tools.js";
 import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
@@ -48,6 +53,33 @@ export interface StagedVersion {
   readonly publish: () => Promise<void>;
 }
 
+/** Objects of `WorkerPackages` with which a package store changes the folders of workers. */
+export interface StoredWorkersOptions {
+  readonly catalog: WorkerCatalog;
+  /** The area in which the daemon installs versions of the index. */
+  readonly area: StagingArea;
+  readonly locks: KeyedLock;
+  readonly tools: PackageTools;
+  readonly retiring: Retiring;
+  /** Called after a change of another daemon, when `resolve` of the packages includes it. */
+  readonly onElsewhere: (change: StoredChange) => void;
+  readonly log: Log;
+}
+
+/** Makes the folders of workers follow the index of a package store. */
+export interface StoredWorkers {
+  /** Adds the versions of the index to the catalog, and begins to follow the index. */
+  start(): void;
+  /** Downloads a version of the index unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
+  ensure(version: Pick<InstalledVersion, "name" | "version" | "folder">): Promise<void>;
+  /**
+   * Applies a change of files to a copy of the only version in `units`, and publishes the copy. Changes nothing and returns "local" for
+   * versions outside the index, and "removed" for a change that deletes the whole version.
+   */
+  changeFiles(units: readonly Unit[], change: FileChange): Promise<"changed" | "removed" | "local">;
+  close(): Promise<void>;
+}
+
 export interface WorkerPackagesOptions extends Retiring {
   /**
    * Worker directories in order of precedence. If the name of a directory begins with a dot, the directory is part of the container image,
@@ -64,6 +96,8 @@ export interface WorkerPackagesOptions extends Retiring {
    */
   readonly tools: PackageTools;
   readonly store: PackageStore;
+  /** Creates the object that follows the index of `store`. Undefined for a store without an index. */
+  readonly createStored?: ((options: StoredWorkersOptions) => StoredWorkers) | undefined;
   /**
    * Path of the file in which the daemon caches the worker catalog for the next start. If undefined, the daemon does not write this file.
    */

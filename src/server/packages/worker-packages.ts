@@ -12,7 +12,6 @@ import { CatalogPoll } from "./catalog-poll.js";
 import { changeableVersion, enabledLatest, followWorkerChanges, refuseInstalled, workerChange, workerNotFound } from "./worker-changes.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
 import { InstallAreas, discardAfter, retireFolder } from "./transactions/install-areas.js";
-import { StoredVersions } from "./stored-versions.js";
 import { WorkerRemoval } from "./worker-removal.js";
 import { writeInstallation, parseWorkerManifest, type InstalledVersion } from "./worker-version.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
@@ -21,7 +20,7 @@ import { toggledManifest } from "./manifest-fields.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import { refuseReservedName } from "./package-metadata.js";
 import { runFileChange } from "./files/file-transaction.js";
-import type { StagedVersion, WorkerInstallOptions, WorkerPackagesOptions } from "./worker-packages-options.js";
+import type { StagedVersion, StoredWorkers, WorkerInstallOptions, WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
@@ -34,7 +33,7 @@ export class WorkerPackages implements PackageOwner {
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
   readonly #removal: WorkerRemoval;
-  readonly #stored: StoredVersions | undefined;
+  readonly #stored: StoredWorkers | undefined;
   /** Lets operations on the same worker wait for each other. The lock of the directory makes other daemons wait. */
   readonly #locks = new KeyedLock();
 
@@ -73,10 +72,8 @@ export class WorkerPackages implements PackageOwner {
     this.#removal = new WorkerRemoval({ catalog: this.#catalog, areas, locks: this.#locks, store: options.store, retiring: options });
     this.#catalog.scan();
     this.#stored =
-      index &&
       installArea &&
-      new StoredVersions({
-        index,
+      options.createStored?.({
         catalog: this.#catalog,
         area: installArea,
         locks: this.#locks,
@@ -119,6 +116,13 @@ export class WorkerPackages implements PackageOwner {
   /** Returns all installed versions of a worker. Empty if the worker is not installed. */
   versionsOf(name: string): readonly InstalledVersion[] {
     return [...(this.#catalog.versions(name)?.values() ?? [])];
+  }
+
+  /** Returns the folder of a version after downloading its files. Throws like `folderOf`, and PACKAGE_UNAVAILABLE. */
+  async filesOf(name: string, version: string): Promise<string> {
+    const folder = this.folderOf(name, version);
+    await this.ensure({ name, version, folder });
+    return folder;
   }
 
   /** Returns the folder of a version. Throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
@@ -218,9 +222,14 @@ export class WorkerPackages implements PackageOwner {
     await this.#removal.removeVersion(name, version);
   }
 
+  async prepare({ name, folder }: Unit): Promise<void> {
+    await this.ensure({ name, version: path.basename(folder), folder });
+  }
+
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
-    if (this.#stored)
-      throw new ApiError("FILES_UNAVAILABLE", "Files of workers cannot be changed with RUNTIME_PACKAGE_STORE=oci. Upload a version.");
+    const result = await this.#stored?.changeFiles(units, change);
+    if (result === "removed") for (const { name, folder } of units) await this.removeVersion(name, path.basename(folder));
+    if (this.#stored && result !== "local") return;
     const renew = ({ directory, folder }: Unit, movedTo: string | undefined) => {
       const workerFolder = path.dirname(folder);
       const isChanged = (version: string) => version === folder || version === workerFolder;

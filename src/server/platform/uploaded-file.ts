@@ -6,6 +6,8 @@ export interface UploadedFile {
   readonly filename: string;
   /** Number of bytes in the spool at the time of the handler's call. */
   readonly sizeBytes: number;
+  /** Returns the SHA-256 of the complete file as hexadecimal text. Undefined if the daemon did not compute it. */
+  readonly sha256?: () => string | undefined;
   /** Progress of a large file that is still arriving. Undefined if the file is complete. */
   readonly arrival?: FileArrival;
 }

@@ -11,3 +11,12 @@ export const archiveErrors = [
   "INVALID_PACKAGE_METADATA",
   "NAMESPACE_DENIED",
 ] as const;
+
+/** Error codes for a change that the index of a package store rejects. */
+export const indexErrors = ["KEY_STORE_UNAVAILABLE", "CHANGE_CONFLICT"] as const;
+
+/** Error codes for an archive that a package store does not store. */
+export const storeErrors = [...indexErrors, "PACKAGE_STORE_UNAVAILABLE"] as const;
+
+/** Error codes for a change of files in a package store: the daemon downloads the files, and stores them as a new archive. */
+export const editErrors = [...storeErrors, "PACKAGE_UNAVAILABLE", "PRECONDITION_FAILED", "UNSUPPORTED_ENTRY", "ARCHIVE_TOO_LARGE"] as const;

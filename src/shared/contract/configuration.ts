@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isPackageName } from "../package-name.js";
+import { editErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
 import { WorkerVersionParams } from "./worker-params.js";
 
@@ -57,10 +58,10 @@ export interface ConfigFault {
 
 const changeErrors = [
   "INVALID_PACKAGE_METADATA",
-  "PRECONDITION_FAILED",
   "PATH_NOT_WRITABLE",
   "STORAGE_NOT_WRITABLE",
   "INSUFFICIENT_STORAGE",
+  ...editErrors,
 ] as const;
 const workerNotFound = ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"] as const;
 
@@ -74,7 +75,7 @@ export const showOfWorker = endpoint({
   inputErrors: { name: "INVALID_PACKAGE_NAME", version: "INVALID_PACKAGE_VERSION" },
   status: 200,
   result: WorkerConfig,
-  errors: [...workerNotFound, "INVALID_PACKAGE_METADATA"],
+  errors: [...workerNotFound, "INVALID_PACKAGE_METADATA", "PACKAGE_UNAVAILABLE"],
 });
 
 export const changeOfWorker = endpoint({

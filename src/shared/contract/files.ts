@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { editErrors } from "./archive-errors.js";
 import type { ErrorCode } from "../errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
@@ -33,7 +34,13 @@ const FileList = successOf(
 const FileErrors = successOf(z.object({ errors: z.array(z.object({ path: z.string(), code: z.string(), message: z.string() })) }));
 const BatchOutcome = z.union([FileErrors, Success]).describe("`data` lists failed paths, if any; the operation succeeded for all others");
 
-const readErrors = ["NAMESPACE_DENIED", "PATH_TRAVERSAL", "PATH_NOT_FOUND", "FILES_UNAVAILABLE"] as const satisfies readonly ErrorCode[];
+const readErrors = [
+  "NAMESPACE_DENIED",
+  "PATH_TRAVERSAL",
+  "PATH_NOT_FOUND",
+  "FILES_UNAVAILABLE",
+  "PACKAGE_UNAVAILABLE",
+] as const satisfies readonly ErrorCode[];
 const writeErrors = [
   ...readErrors,
   "PATH_NOT_WRITABLE",
@@ -43,6 +50,7 @@ const writeErrors = [
   "BASE_TAKEN",
   "SECRET_MISSING",
   "INSUFFICIENT_STORAGE",
+  ...editErrors,
 ] as const satisfies readonly ErrorCode[];
 const pathRequired = { path: "PATH_REQUIRED" } as const;
 const pathsRequired = { paths: "PATH_REQUIRED" } as const;
@@ -132,7 +140,6 @@ function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: str
       },
       inputErrors: pathRequired,
       result: Success,
-      errors: [...writeErrors, "PRECONDITION_FAILED"],
     }),
     remove: endpoint({
       ...remove,

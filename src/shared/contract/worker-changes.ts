@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { archiveErrors } from "./archive-errors.js";
-import type { ErrorCode } from "../errors.js";
+import { archiveErrors, indexErrors, storeErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 import { WorkerParams, WorkerVersionParams } from "./worker-params.js";
@@ -10,9 +9,6 @@ const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
 const versionErrors = { name: "INVALID_PACKAGE_NAME", version: "INVALID_PACKAGE_VERSION" } as const;
 
 const flag = z.enum(["false", "true"]).optional();
-
-/** Errors of changes that several daemons share through a package store. */
-const sharedErrors = ["KEY_STORE_UNAVAILABLE", "CHANGE_CONFLICT"] as const satisfies readonly ErrorCode[];
 
 export const upload = endpoint({
   method: "POST",
@@ -41,9 +37,7 @@ export const upload = endpoint({
     "WORKER_START_FAILED",
     "WORKER_CHECK_FAILED",
     "SECRET_MISSING",
-    "KEY_STORE_UNAVAILABLE",
-    "PACKAGE_STORE_UNAVAILABLE",
-    "CHANGE_CONFLICT",
+    ...storeErrors,
   ],
 });
 
@@ -66,7 +60,7 @@ export const enable = endpoint({
     "SECRET_MISSING",
     "STORAGE_NOT_WRITABLE",
     "INSUFFICIENT_STORAGE",
-    ...sharedErrors,
+    ...indexErrors,
   ],
 });
 
@@ -102,7 +96,7 @@ export const remove = endpoint({
   inputErrors: nameErrors,
   status: 200,
   result: Success,
-  errors: ["WORKER_NOT_FOUND", "BUILT_IN_WORKER_REMOVE_FORBIDDEN", ...sharedErrors],
+  errors: ["WORKER_NOT_FOUND", "BUILT_IN_WORKER_REMOVE_FORBIDDEN", ...indexErrors],
 });
 
 export const removeVersion = endpoint({
@@ -116,5 +110,5 @@ export const removeVersion = endpoint({
   inputErrors: versionErrors,
   status: 200,
   result: Success,
-  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN", ...sharedErrors],
+  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN", ...indexErrors],
 });

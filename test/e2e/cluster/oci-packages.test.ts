@@ -39,10 +39,6 @@ test(
     await uploadText(c, "shop", "2.0.0", "of c");
     await expectSoon(a, "shop", "of c");
 
-    const body = { path: "workers/shop/1.0.0/more" };
-    await expect(a.client.workerFiles.mkdir({ body })).rejects.toMatchObject({ code: "FILES_UNAVAILABLE", status: 501 });
-    expect(existsSync(path.join(instances.workersOf("a"), "shop/1.0.0/more"))).toBe(false);
-
     await a.client.workers.disable({ params: { scope: "_", name: "shop", version: "2.0.0" } });
     await expectSoon(c, "shop", "replaced");
     const manifest = path.join(instances.workersOf("c"), "shop", "2.0.0", "manifest.yaml");

@@ -15,7 +15,7 @@ const mb = 1024 * 1024;
 const syncUrl = "http://keys.example.org:8080";
 /** Variables that have an effect only together with others. */
 const neededWith = (variable: string): Record<string, string> => ({
-  ...(variable.startsWith("RUNTIME_PACKAGE_STORE_") && { RUNTIME_PACKAGE_STORE: "oci:https://registry.example.org/runtimed" }),
+  ...(/^RUNTIME_(?:PACKAGE_STORE_|CACHE_)/.test(variable) && { RUNTIME_PACKAGE_STORE: "oci:https://registry.example.org/runtimed" }),
   ...(variable.startsWith("RUNTIME_AUTH_DB_") && { RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: syncUrl }),
 });
 
@@ -94,6 +94,7 @@ const good: readonly Case[] = [
   ["RUNTIME_INSTANCE_NAME", "eu-west_1.a", ({ instanceName }) => instanceName, "eu-west_1.a"],
   ["RUNTIME_PACKAGE_STORE", "directory", ({ packageSource }) => packageSource, undefined],
   ["RUNTIME_PACKAGE_STORE", "oci:https://registry.example.org/a/b-c", ({ packageSource }) => packageSource?.repository, "a/b-c"],
+  ["RUNTIME_CACHE_SIZE", "5mb", ({ packageSource }) => packageSource?.cacheSizeBytes, 5 * mb],
   ["RUNTIME_PACKAGE_STORE_CREDENTIAL", "ann:secret", ({ packageSource }) => packageSource?.credential(), "ann:secret"],
   ["RUNTIME_WORKER_PERMISSIONS", "network, wasi,fs-read:/srv", ({ workerPermissions }) => workerPermissions, somePermissions],
   ["RUNTIME_WORKER_PERMISSIONS", ",", ({ workerPermissions }) => workerPermissions, []],
@@ -162,6 +163,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
     /directory, or oci: and the URL/,
     ["oci", "oci:https://a.io", "https://a.io/b", "oci:ftp://a.io/b", "oci:https://a.io/B?c"],
   ],
+  RUNTIME_CACHE_SIZE: [/a size such as 500mb/, ["much", "-1"]],
   RUNTIME_PACKAGE_STORE_CREDENTIAL_FILE: [/the path of a file that the daemon can read \(error: ENOENT\)/, ["/no/such/file"]],
   RUNTIME_WORKER_PERMISSIONS: [/a list, separated by commas/, ["everything", "fs-read:data", "fs-write:/a/../b", "network;wasi"]],
   RUNTIME_WORKER_NETWORK: [/public, all or none/, ["on", "PUBLIC", "private"]],

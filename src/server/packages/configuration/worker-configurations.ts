@@ -32,8 +32,8 @@ interface VersionReference {
 
 interface WorkerConfigurationsOptions {
   readonly packages: {
-    /** Returns the folder of a version. Throws WORKER_NOT_FOUND or WORKER_VERSION_NOT_FOUND. */
-    folderOf(name: string, version: string): string;
+    /** Returns the folder of a version after downloading it. Throws WORKER_NOT_FOUND, WORKER_VERSION_NOT_FOUND or PACKAGE_UNAVAILABLE. */
+    filesOf(name: string, version: string): Promise<string>;
   };
   readonly files: PackageFiles;
   readonly rules: WorkerRules;
@@ -48,9 +48,9 @@ export class WorkerConfigurations {
   }
 
   /** Returns the configuration in effect. If `seesValues` is false, hides the values of `env` and the text of the manifest. */
-  read({ name, version }: VersionReference, { seesValues }: Pick<FileCaller, "seesValues">): WorkerConfig {
+  async read({ name, version }: VersionReference, { seesValues }: Pick<FileCaller, "seesValues">): Promise<WorkerConfig> {
     const { packages, files, rules } = this.#options;
-    const folder = packages.folderOf(name, version);
+    const folder = await packages.filesOf(name, version);
     const found = readConfigFiles(folder);
     const declared = fieldsOrNone(found.text ?? "", found.fileName) ?? {};
     const inherited = packageJsonFields(found.packageJson);
@@ -74,14 +74,14 @@ export class WorkerConfigurations {
    */
   async change({ name, version }: VersionReference, change: ConfigChange, caller: FileCaller): Promise<WorkerConfig> {
     const { packages, files } = this.#options;
-    const folder = packages.folderOf(name, version);
+    const folder = await packages.filesOf(name, version);
     if (files.isBuiltIn(folder))
       throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in, and its configuration cannot be changed.`);
     const found = readConfigFiles(folder);
     assertConfigEtag(folder, change.etag);
     const text = this.#changedText({ name, version }, found, change);
     await files.writer.saveText(folder, { fileName: found.fileName, text }, { caller, check: () => assertConfigEtag(folder, change.etag) });
-    return this.read({ name, version }, caller);
+    return await this.read({ name, version }, caller);
   }
 
   /** Returns the text of the manifest after the change. Throws INVALID_PACKAGE_METADATA with all invalid fields. */

@@ -62,6 +62,13 @@ export class FilePlaces {
     return { path: [mountName, ...below].join("/"), mount, below };
   }
 
+  /** Downloads the files of the package that contains a path, if they are not on this machine. Throws like `readable`. */
+  async prepare(text: string, caller: FileCaller): Promise<void> {
+    const place = this.readable(text, caller);
+    const unit = place && unitIn(place.mount, place.below, this.#layout);
+    if (unit) await this.#keeper.prepare?.(unit);
+  }
+
   /**
    * Resolves a path for writing. Throws if the path is outside a package folder, if the package is built in, or if the caller is not
    * allowed to manage the package.

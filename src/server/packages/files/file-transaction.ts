@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import type { ChangeType } from "../../../shared/contract/changes.js";
-import type { FileChange } from "./mounts.js";
+import type { FileChange, RootOf } from "./mounts.js";
 import type { Unit } from "./package-folder.js";
 import { inTransaction } from "../transactions/transaction.js";
 import { discardAfter, type InstallAreas } from "../transactions/install-areas.js";
@@ -41,12 +41,14 @@ export async function runFileChange(surroundings: FileChangeSurroundings, units:
           tell(movedTo === undefined ? told : { ...told, moved: units.map((unit) => moveOf(unit, movedTo)) });
           return units.flatMap((unit) => renew(unit, movedTo));
         });
-        await change.settle();
+        await change.settle(inPlace);
       });
     });
     await discardAfter(retiring, staged);
   });
 }
+
+const inPlace: RootOf = (directory) => directory;
 
 function describe({ type, folderOf }: FileChangeSurroundings, units: readonly Unit[]): PeerChange {
   const [{ directory, name }] = units as [Unit];
@@ -66,7 +68,7 @@ function moveOf({ directory, folder }: Unit, movedTo: string): { from: string; t
 /** Applies the change and renews the packages in one turn of the event loop. No request then sees the new files with the old catalog. */
 function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: string | undefined) => Promise<void>[]): Promise<void>[] {
   try {
-    return renewAll(change.apply(aside));
+    return renewAll(change.apply(aside, inPlace));
   } catch (error) {
     if (change.hasSteps) void renewAll(undefined);
     throw error;

@@ -40,6 +40,9 @@ function realOr(directory: string): string {
   }
 }
 
+/** Returns the folder in which a change of a package directory happens: the directory, or a folder with a copy of the changed package. */
+export type RootOf = (directory: string) => string;
+
 /** A change of files. The slow part is prepared in a staging area, then the change is applied in one turn of the event loop. */
 export interface FileChange {
   /**
@@ -53,15 +56,17 @@ export interface FileChange {
    */
   readonly check?: (asideFolder: string) => void;
   /** Applies the change by renames. If the change moves a whole package folder, returns the new path. */
-  readonly apply: (asideFolder: string) => string | undefined;
+  readonly apply: (asideFolder: string, rootOf: RootOf) => string | undefined;
   /** True if the change has several steps. An error can then leave some of the steps applied. */
   readonly hasSteps?: boolean;
   /** Syncs the changed files and folders to the disk. */
-  readonly settle: () => Promise<void>;
+  readonly settle: (rootOf: RootOf) => Promise<void>;
 }
 
 /** The service that manages the packages of one kind (workers or plugins). All changes of their files go through this service. */
 export interface PackageOwner {
+  /** Downloads the files of a package that is not on this machine. Throws PACKAGE_UNAVAILABLE. */
+  prepare?(unit: Unit): Promise<void>;
   /**
    * Applies the change while the daemon holds the lock of the directory. In the same turn of the event loop, renews the workers or plugins
    * in the package folders.

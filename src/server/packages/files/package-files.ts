@@ -30,15 +30,18 @@ export class PackageFiles {
     return (this.#places.mountOf(folder)?.source ?? "built-in") === "built-in";
   }
 
-  list(path: string, caller: FileCaller): Promise<FolderListing> {
+  async list(path: string, caller: FileCaller): Promise<FolderListing> {
+    await this.#places.prepare(path, caller);
     return listFiles(this.#places, path, caller);
   }
 
-  download(path: string, caller: FileCaller): Download {
+  async download(path: string, caller: FileCaller): Promise<Download> {
+    await this.#places.prepare(path, caller);
     return downloadFile(this.#places, path, caller);
   }
 
-  downloadAll(paths: readonly string[], caller: FileCaller): Download {
+  async downloadAll(paths: readonly string[], caller: FileCaller): Promise<Download> {
+    for (const path of paths) await this.#places.prepare(path, caller);
     return downloadFiles(this.#places, paths, caller);
   }
 }

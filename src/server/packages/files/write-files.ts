@@ -33,8 +33,8 @@ export class FileWriter {
         if (kindAt(place) !== "nothing") throw taken(text);
       },
       hasSteps: true,
-      apply: () => DirectoryHandle.open(place.mount.path, place.below, { isMade: true }).close(),
-      settle: () => syncWay(place.mount.path, place.below),
+      apply: (_aside, rootOf) => DirectoryHandle.open(rootOf(place.mount.path), place.below, { isMade: true }).close(),
+      settle: (rootOf) => syncWay(rootOf(place.mount.path), place.below),
     });
   }
 
@@ -81,14 +81,14 @@ export class FileWriter {
         for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,
-      apply: (aside) => {
+      apply: (aside, rootOf) => {
         for (const { place, aside: name } of targets) {
-          const parent = DirectoryHandle.open(place.mount.path, place.below.slice(0, -1), { isMade: true });
+          const parent = DirectoryHandle.open(rootOf(place.mount.path), place.below.slice(0, -1), { isMade: true });
           inDirectoryHandle(parent, () => renameSync(path.join(aside, name), parent.pathOf(place.name)));
         }
       },
-      settle: async () => {
-        for (const { place } of targets) await syncWay(place.mount.path, place.below.slice(0, -1));
+      settle: async (rootOf) => {
+        for (const { place } of targets) await syncWay(rootOf(place.mount.path), place.below.slice(0, -1));
       },
     });
   }
@@ -126,11 +126,11 @@ export class FileWriter {
         checkMetadata(this.#keeper, caller, rootChange(aside));
         check();
       },
-      apply: (aside) => {
-        const parent = DirectoryHandle.open(place.mount.path, place.below.slice(0, -1), { isMade: true });
+      apply: (aside, rootOf) => {
+        const parent = DirectoryHandle.open(rootOf(place.mount.path), place.below.slice(0, -1), { isMade: true });
         inDirectoryHandle(parent, () => renameSync(path.join(aside, fileName), parent.pathOf(fileName)));
       },
-      settle: () => syncWay(place.mount.path, place.below.slice(0, -1)),
+      settle: (rootOf) => syncWay(rootOf(place.mount.path), place.below.slice(0, -1)),
     });
   }
 
@@ -144,6 +144,7 @@ export class FileWriter {
   /** Moves an entry into an existing folder, or to a path that does not exist. */
   async move(text: string, destination: string, caller: FileCaller): Promise<void> {
     const from = this.#places.inUnit(text, caller);
+    await this.#places.prepare(destination, caller);
     const into = this.#places.writable(destination, caller);
     if (kindAt(into) === "folder") return this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
     const to = this.#places.inUnit(destination, caller);
@@ -154,6 +155,7 @@ export class FileWriter {
   /** Moves an entry into an existing folder. */
   async moveInto(text: string, folder: string, caller: FileCaller): Promise<void> {
     const from = this.#places.inUnit(text, caller);
+    await this.#places.prepare(folder, caller);
     const into = this.#places.writable(folder, caller);
     if (kindAt(into) !== "folder") throw notFound(folder);
     await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
@@ -170,14 +172,14 @@ export class FileWriter {
       check: () => {
         if (inUnit.length === 1) checkMetadata(this.#keeper, caller, { unit, gone: [name] });
       },
-      apply: (aside) => {
+      apply: (aside, rootOf) => {
         const movedTo = path.join(aside, "taken");
-        inDirectoryHandle(DirectoryHandle.open(unit.directory, above), (parent) => renameSync(parent.pathOf(name), movedTo));
+        inDirectoryHandle(DirectoryHandle.open(rootOf(unit.directory), above), (parent) => renameSync(parent.pathOf(name), movedTo));
         if (inUnit.length > 0) return undefined;
-        kept = removeEmptyFolders(unit.directory, above);
+        kept = removeEmptyFolders(rootOf(unit.directory), above);
         return movedTo;
       },
-      settle: () => syncWay(unit.directory, kept),
+      settle: (rootOf) => syncWay(rootOf(unit.directory), kept),
     });
   }
 
@@ -198,11 +200,11 @@ export class FileWriter {
         checkMetadata(this.#keeper, caller, { unit: to.unit, ...(isWithin && { gone }), ...(come && { come }) });
         if (!isWithin) checkMetadata(this.#keeper, caller, { unit: from.unit, gone });
       },
-      apply: () => {
-        inDirectoryHandle(DirectoryHandle.open(from.mount.path, fromParent), (source) => {
+      apply: (_aside, rootOf) => {
+        inDirectoryHandle(DirectoryHandle.open(rootOf(from.mount.path), fromParent), (source) => {
           if (!source.stat(from.name)) throw notFound(from.path);
           inDirectoryHandle(
-            openFor(to.path, () => DirectoryHandle.open(to.mount.path, toParent)),
+            openFor(to.path, () => DirectoryHandle.open(rootOf(to.mount.path), toParent)),
             (target) => {
               if (target.stat(to.name)) throw taken(to.path);
               renameSync(source.pathOf(from.name), target.pathOf(to.name));
@@ -210,9 +212,9 @@ export class FileWriter {
           );
         });
       },
-      settle: async () => {
-        await syncWay(to.mount.path, toParent);
-        await syncWay(from.mount.path, fromParent);
+      settle: async (rootOf) => {
+        await syncWay(rootOf(to.mount.path), toParent);
+        await syncWay(rootOf(from.mount.path), fromParent);
       },
     });
   }
@@ -220,10 +222,10 @@ export class FileWriter {
   async #change(
     text: string,
     units: readonly Unit[],
-    change: Omit<FileChange, "apply"> & { apply: (aside: string) => string | undefined | void },
+    change: Omit<FileChange, "apply"> & { apply: (...args: Parameters<FileChange["apply"]>) => string | undefined | void },
   ): Promise<void> {
     try {
-      await this.#keeper.changeFiles(units, { ...change, apply: (aside) => change.apply(aside) ?? undefined });
+      await this.#keeper.changeFiles(units, { ...change, apply: (...args) => change.apply(...args) ?? undefined });
     } catch (error) {
       throw asFileFailure(error, text);
     }

@@ -11,6 +11,8 @@ export interface OpenedVersion {
   readonly opening: Promise<VersionHandler>;
   /** The handler of the version. Undefined until the version is open. */
   app: VersionHandler | undefined;
+  /** True until the version is open or failed to open. */
+  isOpening: boolean;
 }
 
 /** The opened versions: the current version of each package folder, and replaced versions that are not retired yet. */
@@ -35,16 +37,24 @@ export class OpenedVersions {
     yield* new Set([...this, ...this.#retiring]);
   }
 
+  /** Returns whether a version in a folder is being opened or has isolates. */
+  isInUse(folder: string): boolean {
+    const opened = [...this.withRetiring()].filter(({ version }) => version.folder === folder);
+    return opened.some(({ app, isOpening }) => isOpening || (app?.isolates.length ?? 0) > 0);
+  }
+
   /** Returns the opened version. Opens it if it is not open, or if the content of the package folder has changed. */
   of(version: ServedVersion): OpenedVersion {
     const existing = this.#current.get(version.folder);
     if (existing?.version.generation === version.generation) return existing;
     if (existing) this.#superseded.add(existing);
-    const opened: OpenedVersion = { version, ...this.#open(version), app: undefined };
-    opened.opening.then(
-      (app) => (opened.app = app),
-      () => undefined,
-    );
+    const opened: OpenedVersion = { version, ...this.#open(version), app: undefined, isOpening: true };
+    opened.opening
+      .then(
+        (app) => (opened.app = app),
+        () => undefined,
+      )
+      .finally(() => (opened.isOpening = false));
     this.#current.set(version.folder, opened);
     return opened;
   }

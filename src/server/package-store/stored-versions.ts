@@ -2,55 +2,60 @@ import path from "node:path";
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
-import type { Log } from "../log/log.js";
-import type { KeyedLock } from "../platform/keyed-lock.js";
-import { toggledManifest } from "./manifest-fields.js";
-import type { PackageIndex, StoredChange, StoredVersion } from "./package-store.js";
-import type { PackageTools } from "./package-tools.js";
-import { digestOfFolder } from "./stored-folders.js";
-import { discardAfter, movesOf, newPath, retireFolder, type Retiring } from "./transactions/install-areas.js";
-import type { StagingArea } from "./transactions/staging-area.js";
-import { inTransaction } from "./transactions/transaction.js";
-import type { WorkerCatalog } from "./worker-catalog.js";
-import { workerChange } from "./worker-changes.js";
-import { writeInstallation, type InstalledVersion } from "./worker-version.js";
+import { toggledManifest } from "../packages/manifest-fields.js";
+import type { FileChange } from "../packages/files/mounts.js";
+import type { Unit } from "../packages/files/package-folder.js";
+import type { StoredChange, StoredVersion } from "../packages/package-store.js";
+import { digestOfFolder } from "../packages/stored-folders.js";
+import { discardAfter, movesOf, newPath, retireFolder } from "../packages/transactions/install-areas.js";
+import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
+import { workerChange } from "../packages/worker-changes.js";
+import type { StoredWorkers, StoredWorkersOptions } from "../packages/worker-packages-options.js";
+import { writeInstallation, type InstalledVersion } from "../packages/worker-version.js";
+import type { OciPackageStore } from "./oci-package-store.js";
+import { editVersion } from "./version-edit.js";
+import { PackageCache, type DownloadedVersion, type UseOf } from "./package-cache.js";
 
 /** Pauses in ms before the next attempts to apply the index. The last pause repeats. */
 const pausesMs = [1_000, 2_000, 5_000, 10_000, 30_000];
 
-interface StoredVersionsOptions {
-  readonly index: PackageIndex;
-  readonly catalog: WorkerCatalog;
-  /** The area in which the daemon installs versions of the index. */
-  readonly area: StagingArea;
-  readonly locks: KeyedLock;
-  readonly tools: PackageTools;
-  readonly retiring: Retiring;
-  /** Called after a change of another daemon, when `resolve` of the packages includes the change. */
-  readonly onElsewhere: (change: StoredChange) => void;
-  readonly log: Log;
+export interface StoredVersionsOptions extends StoredWorkersOptions {
+  readonly useOf: UseOf;
+  readonly store: OciPackageStore;
+  /** Maximum size of all downloaded versions in bytes. */
+  readonly cacheSizeBytes: number;
 }
 
 /**
  * Makes the folders of this daemon follow the index: downloads a version at its first use, replaces versions with a new digest and removes
  * deleted versions. A version that cannot be replaced is served with its previous files.
  */
-export class StoredVersions {
+export class StoredVersions implements StoredWorkers {
   readonly #options: StoredVersionsOptions;
   readonly #downloads = new Map<string, Promise<void>>();
   readonly #following = new Map<string, Promise<void>>();
   /** Workers for which `#applyLater` runs. */
   readonly #delayed = new Set<string>();
   readonly #closing = new AbortController();
+  readonly #cache: PackageCache;
 
   constructor(options: StoredVersionsOptions) {
+    const { store, cacheSizeBytes: sizeBytes, useOf, log } = options;
     this.#options = options;
-    options.index.follow((changes) => this.#note(changes));
+    this.#cache = new PackageCache({
+      sizeBytes,
+      digestOf: (version) => store.find(version)?.digest,
+      useOf,
+      hasArchive: (digest) => store.hasArchive(digest),
+      evict: (version) => this.#evict(version),
+      log,
+    });
+    store.follow((changes) => this.#note(changes));
   }
 
   /** Adds the versions of the index to the catalog, and begins to follow changes that other daemons made while this daemon was stopped. */
   start(): void {
-    const { index, catalog, area, log } = this.#options;
+    const { store: index, catalog, area, log } = this.#options;
     for (const name of index.names()) {
       catalog.refresh(area.directory, this.#workerFolder(name));
       this.#follow(name);
@@ -67,22 +72,48 @@ export class StoredVersions {
   /** Downloads a version of the index unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
   async ensure({ name, version, folder }: Pick<InstalledVersion, "name" | "version" | "folder">): Promise<void> {
     if (folder !== path.join(this.#workerFolder(name), version) || digestOfFolder(folder) !== undefined) return;
-    if (!this.#find(name, version)) return;
+    if (!this.#options.store.find({ name, version })) return;
     const running = this.#downloads.get(folder);
     if (running) return await running;
     const downloading = this.#options.tools.paths
       .run(`/${name}`, async () => {
-        const stored = this.#find(name, version);
+        const stored = this.#options.store.find({ name, version });
         if (stored && digestOfFolder(folder) === undefined) await this.#download(stored);
+        if (stored) this.#cache.note({ name, version, folder, digest: stored.digest });
       })
       .finally(() => this.#downloads.delete(folder));
     this.#downloads.set(folder, downloading);
     await downloading;
   }
 
+  async changeFiles(units: readonly Unit[], change: FileChange): Promise<"changed" | "removed" | "local"> {
+    const { area, store, locks, tools } = this.#options;
+    const stored = units.filter(
+      ({ name, directory, folder }) => directory === area.directory && store.find({ name, version: path.basename(folder) }),
+    );
+    const [unit] = stored;
+    if (!unit) return "local";
+    if (units.some(({ folder }) => folder !== unit.folder)) {
+      throw new ApiError("INVALID_REQUEST", "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one version.");
+    }
+    const { name, folder } = unit;
+    const version = path.basename(folder);
+    await this.ensure({ name, version, folder });
+    const edit = () =>
+      inTransaction(area, async (staged) => {
+        const place = (from: string) => this.#place(staged, { from, name, version, type: "worker.files-changed" });
+        const result = await editVersion(unit, change, { store, tools, staged, place });
+        if (result !== "changed") await staged.discard();
+        return result === "removed" ? "removed" : "changed";
+      });
+    return await locks.run(name, () => tools.paths.run(`/${name}`, edit));
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all(this.#following.values());
+    // Ends running downloads, which can take minutes. The next start or request downloads the versions again.
+    await this.#options.store.close();
+    await Promise.all([...this.#following.values(), this.#cache.close()]);
   }
 
   #note(changes: readonly StoredChange[]): void {
@@ -112,7 +143,7 @@ export class StoredVersions {
     if (!isDone) void this.#applyLater(name);
   }
 
-  /** Applies the index after a pause. Repeats this until it succeeds or the daemon stops. */
+  /** Applies the index after a pause, until it succeeds or the daemon stops. */
   async #applyLater(name: string): Promise<void> {
     if (this.#delayed.has(name)) return;
     this.#delayed.add(name);
@@ -138,11 +169,14 @@ export class StoredVersions {
 
   /** Returns false if an archive could not be downloaded. The previous files of this version are then still served. */
   async #applyOnce(name: string): Promise<boolean> {
-    const { index, catalog, area, retiring, log } = this.#options;
+    const { store: index, catalog, area, retiring, log } = this.#options;
     await this.#removeGone(name);
     let isDone = true;
     for (const stored of index.versionsOf(name)) {
-      const digest = digestOfFolder(path.join(this.#workerFolder(name), stored.version));
+      const { version } = stored;
+      const folder = path.join(this.#workerFolder(name), version);
+      const digest = digestOfFolder(folder);
+      if (digest === stored.digest) this.#cache.note({ name, version, folder, digest });
       if (digest === undefined || digest === stored.digest) continue;
       await this.#download(stored).catch((error: unknown) => {
         isDone = false;
@@ -172,7 +206,7 @@ export class StoredVersions {
 
   /** Removes the folders of versions that a daemon deleted. */
   async #removeGone(name: string): Promise<void> {
-    const { area, catalog, index, retiring } = this.#options;
+    const { area, catalog, store: index, retiring } = this.#options;
     const gone = this.#absentVersions(name).filter((version) => index.isDeleted(version));
     if (gone.length === 0) return;
     const workerFolder = this.#workerFolder(name);
@@ -189,9 +223,31 @@ export class StoredVersions {
     });
   }
 
+  /** Deletes the folder of a version that the registry has, unless it is in use. The next request downloads it again. */
+  async #evict(version: DownloadedVersion): Promise<boolean> {
+    const { area, catalog, locks, retiring, tools, useOf } = this.#options;
+    const { name, folder } = version;
+    const workerFolder = this.#workerFolder(name);
+    const evict = () =>
+      inTransaction(area, async (staged) => {
+        let retired: Promise<void> | undefined;
+        await area.exclusively(async () => {
+          // No request can begin between this check and the rename, because both happen in one turn of the event loop.
+          if (useOf(version).isInUse || digestOfFolder(folder) !== this.#options.store.find(version)?.digest) return;
+          await staged.takeAway([folder], workerChange("worker.version-deleted", version, []), ([movedTo]) => {
+            catalog.refresh(area.directory, workerFolder);
+            retired = retireFolder(retiring, folder, movedTo);
+          });
+        });
+        void Promise.resolve(retired).then(() => staged.discard());
+        return retired !== undefined;
+      });
+    return await locks.run(name, () => tools.paths.run(`/${name}`, evict));
+  }
+
   /** Returns the downloaded versions that the index does not contain. */
   #absentVersions(name: string) {
-    const stored = new Set(this.#options.index.versionsOf(name).map(({ version }) => version));
+    const stored = new Set(this.#options.store.versionsOf(name).map(({ version }) => version));
     return this.#options.catalog
       .versionsIn(this.#workerFolder(name))
       .filter(({ folder, version }) => !stored.has(version) && existsSync(folder) && digestOfFolder(folder) !== undefined);
@@ -199,10 +255,8 @@ export class StoredVersions {
 
   /** Downloads, verifies and unpacks the archive of a version, and replaces its folder. Call it while the path of the worker is locked. */
   async #download(stored: StoredVersion): Promise<void> {
-    const { area, index, tools, catalog, retiring } = this.#options;
+    const { area, store: index, tools } = this.#options;
     const { name, version, digest, enabled, installation } = stored;
-    const workerFolder = this.#workerFolder(name);
-    const target = path.join(workerFolder, version);
     await inTransaction(area, async (staged) => {
       const content = await staged.makeContentFolder();
       const archive = path.join(path.dirname(content), "archive");
@@ -218,21 +272,28 @@ export class StoredVersions {
         await staged.prepareFile(filePath, text);
       }
       await writeInstallation(staged, from, { ...installation, digest });
-      let retired: Promise<void>[] = [];
-      const change = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
-      const bare = catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
-      const nest = bare && { folder: workerFolder, as: bare.version };
-      await area.exclusively(() =>
-        staged.place({ from, target, nest }, change, (movedTo) => {
-          retired = catalog.refresh(area.directory, workerFolder).map((folder) => retireFolder(retiring, folder, movedTo));
-        }),
-      );
-      await discardAfter(retired, staged);
+      await this.#place(staged, { from, name, version, type: "worker.installed" });
     });
   }
 
-  #find(name: string, version: string): StoredVersion | undefined {
-    return this.#options.index.versionsOf(name).find((stored) => stored.version === version);
+  /** Replaces the folder of a version by a staged folder. Deletes the staging folder when no isolate uses the previous files. */
+  async #place(
+    staged: Transaction,
+    { from, name, version, type }: { from: string; name: string; version: string; type: "worker.installed" | "worker.files-changed" },
+  ): Promise<void> {
+    const { area, catalog, retiring } = this.#options;
+    const workerFolder = this.#workerFolder(name);
+    const target = path.join(workerFolder, version);
+    let retired: Promise<void>[] = [];
+    const change = workerChange(type, { name, version }, [{ directory: area.directory, workerFolder }]);
+    const bare = catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
+    const nest = bare && { folder: workerFolder, as: bare.version };
+    await area.exclusively(() =>
+      staged.place({ from, target, nest }, change, (movedTo) => {
+        retired = catalog.refresh(area.directory, workerFolder).map((folder) => retireFolder(retiring, folder, movedTo));
+      }),
+    );
+    await discardAfter(retired, staged);
   }
 
   #workerFolder(name: string): string {
