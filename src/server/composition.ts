@@ -11,7 +11,7 @@ import type { StateLock } from "./access/state-lock.js";
 import { AuditLog } from "./events/audit-log.js";
 import { Changes } from "./events/changes.js";
 import type { Config } from "./config/config.js";
-import { ActiveVersionTracker, RuntimeEvents, type NewEvent } from "./events/runtime-events.js";
+import { ActiveVersionTracker, RuntimeEvents, eventOfOtherDaemon } from "./events/runtime-events.js";
 import { PluginHealthMonitor } from "./health/plugin-health-monitor.js";
 import type { Log } from "./log/log.js";
 import type { WorkerManifest } from "../shared/worker-manifest.js";
@@ -39,6 +39,7 @@ import { CopyServer } from "./workers/data/copy-server.js";
 import { RequestLog } from "./workers/logs/request-log.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/worker-network.js";
+import { reservedNames } from "./web/reserved-paths.js";
 import { sendStartPage, asksForStartPage } from "./http/start-page.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
 import { WorkerEngine } from "./workers/engine/worker-engine.js";
@@ -105,11 +106,13 @@ export async function openServices(
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
   const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
+  const retire = (folder: string, movedTo: string | undefined) => engine.retire(folder, movedTo);
+  const packageStores = await openPackageStore(config, { store, engine: () => engine, tools, log });
   const packages: WorkerPackages = await WorkerPackages.open({
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
-    ...(await openPackageStore(config, { records: store.records, useOf: (version) => engine.useOf(version), log })),
+    ...packageStores.workers,
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal,
@@ -126,7 +129,7 @@ export async function openServices(
       const environment = () => secrets.environmentOf(version.name, version.manifest, { withStaged: true });
       return engine.check(version, environment, kind === "request");
     },
-    retire: (folder, movedTo) => engine.retire(folder, movedTo),
+    retire,
     onElsewhere: (change) => {
       const { type, subject } = change;
       // A package store reports a deleted worker as the deletion of each version.
@@ -136,7 +139,7 @@ export async function openServices(
         logs.forget(subject.name);
         cronRuns.forget(subject.name);
       }
-      events.publish(eventOf(change));
+      events.publish(eventOfOtherDaemon(change));
     },
   });
   cronRuns.retain((name) => packages.isInstalled(name, undefined));
@@ -190,9 +193,11 @@ export async function openServices(
     tools,
     log,
     refusal,
-    retire: (folder, movedTo) => engine.retire(folder, movedTo),
+    retire,
+    store: packageStores.shared?.plugins,
     onElsewhere: (told) => void reloadForOthers?.(told),
   });
+  if (await pluginPackages.canInstall()) await packageStores.shared?.plugins.start(await pluginPackages.installArea());
   await code.open();
   const pluginCounters = new PluginCounters();
   const plugins: Plugins = new Plugins({
@@ -246,9 +251,10 @@ export async function openServices(
       .catch((error: unknown) =>
         log.error({ err: error }, "plugins changed by another instance could not be reloaded; reload plugins again"),
       );
-    for (const change of told) if (!change.isUncertain) events.publish(eventOf(change));
+    for (const change of told) if (!change.isUncertain) events.publish(eventOfOtherDaemon(change));
   };
   await plugins.reload({ isFresh: () => false });
+  packageStores.shared?.follow(plugins, events);
   answering.tellFromNowOn();
   cronSlots?.start();
   workerHealth.start();
@@ -264,6 +270,7 @@ export async function openServices(
     tools,
     packages,
     pluginPackages,
+    sharedPackages: packageStores.shared,
     workerFiles,
     workerConfigurations: new WorkerConfigurations({
       packages,
@@ -294,21 +301,6 @@ export async function openServices(
     changes,
     spoolDirectory,
   };
-}
-
-/**
- * Returns the event for a change that another daemon made. The event has no principal, because other daemons do not report the principal.
- */
-function eventOf({ type, subject }: PeerChange): NewEvent {
-  return { type, subject, message: "by another daemon" };
-}
-
-/**
- * Returns the first path segments that the daemon itself serves, which workers cannot have as names. Omits segments with a leading dot,
- * because no worker name begins with a dot.
- */
-function reservedNames(apiBase: string): ReadonlySet<string> {
-  return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
 }
 
 /** Returns Unix time in seconds. */

@@ -174,6 +174,8 @@ export class Daemon {
     await this.#services?.logs.close();
     this.#services?.tools.stopUnpacking();
     await this.#services?.packages.close();
+    await this.#services?.sharedPackages?.plugins.close();
+    this.#services?.sharedPackages?.close();
     await this.#services?.pluginPackages.close();
     await this.#services?.tools.close();
     await this.#services?.audit.close();

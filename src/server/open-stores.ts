@@ -4,18 +4,25 @@ import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
 import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { Config } from "./config/config.js";
-import type { RuntimeEvents } from "./events/runtime-events.js";
+import { eventOfOtherDaemon, type RuntimeEvents } from "./events/runtime-events.js";
 import { DiskSpace } from "./health/disk-space.js";
 import { daemonDigest } from "./isolate-directories.js";
 import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
+import { ArchiveCollector } from "./package-store/archive-collector.js";
+import { PathClaims } from "./package-store/path-claims.js";
+import { ArchiveStore } from "./package-store/archive-store.js";
+import { OciPluginStore } from "./package-store/oci-plugin-store.js";
+import { StoredPlugins } from "./package-store/stored-plugins.js";
+import type { UseOf } from "./package-store/package-cache.js";
+import type { PackageTools } from "./packages/package-tools.js";
+import type { Plugins } from "./plugins/plugins.js";
 import { OciPackageStore } from "./package-store/oci-package-store.js";
 import { directoryStore } from "./packages/directory-store.js";
-import { StoredVersions, type StoredVersionsOptions } from "./package-store/stored-versions.js";
+import { StoredVersions } from "./package-store/stored-versions.js";
 import type { WorkerPackagesOptions } from "./packages/worker-packages-options.js";
 import { OciBlobStore } from "./registry/oci-blob-store.js";
 import { RegistryClient } from "./registry/registry-client.js";
-import type { RecordStore } from "./storage/record-store.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";
 import type { LeaseStore } from "./storage/lease-store.js";
 import type { WorkerEngine } from "./workers/engine/worker-engine.js";
@@ -37,7 +44,7 @@ export function openKeyStore(
     source: primary,
     stateDirectory,
     instance: { id: daemonDigest(stateDirectory), name: instanceName },
-    onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
+    onForeignChange: ({ type, ...subject }) => events.publish(eventOfOtherDaemon({ type, subject })),
     log,
   });
 }
@@ -73,12 +80,52 @@ interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {
 /** Opens the package store: the worker directories or, if a registry is configured, the registry and the records of versions. */
 export async function openPackageStore(
   { packageSource }: Config,
-  { records, useOf, log }: Pick<StoredVersionsOptions, "useOf" | "log"> & { readonly records: RecordStore },
-): Promise<Pick<WorkerPackagesOptions, "store" | "createStored">> {
-  if (!packageSource) return { store: directoryStore };
+  { store: { records, leases }, engine, tools, log }: PackageStoreSources,
+): Promise<{ workers: Pick<WorkerPackagesOptions, "store" | "createStored">; shared: SharedPackages | undefined }> {
+  if (!packageSource) return { workers: { store: directoryStore }, shared: undefined };
   const { cacheSizeBytes } = packageSource;
-  const store = new OciPackageStore({ records, blobs: new OciBlobStore(await RegistryClient.at(packageSource)), log });
-  return { store, createStored: (options) => new StoredVersions({ ...options, store, cacheSizeBytes, useOf }) };
+  const blobs = new OciBlobStore(await RegistryClient.at(packageSource));
+  const isReferenced = (digest: string): boolean => store.has(digest) || rows.rows().some((row) => row.digest === digest);
+  const collector: ArchiveCollector = new ArchiveCollector({ records, leases, blobs, isReferenced, log });
+  const archives: ArchiveStore = new ArchiveStore(blobs, (digest) => collector.keep(digest));
+  const rowOptions = { records, collector, claims: new PathClaims(records), log };
+  const store: OciPackageStore = new OciPackageStore({ ...rowOptions, archives });
+  const rows: OciPluginStore = new OciPluginStore(rowOptions);
+  const useOf: UseOf = (version) => engine().useOf(version);
+  const retire = (folder: string, movedTo: string | undefined) => engine().retire(folder, movedTo);
+  const plugins = new StoredPlugins({ archives, rows, tools, retire, log });
+  return {
+    workers: { store, createStored: (options) => new StoredVersions({ ...options, store, archives, cacheSizeBytes, useOf }) },
+    shared: {
+      plugins,
+      problem: () => archives.problem(),
+      follow: (loaded, events) =>
+        plugins.follow({
+          activate: (upload, place) => loaded.install(upload, place),
+          reload: () => loaded.reload({ isFresh: () => false }),
+          onElsewhere: ({ type, name }) => events.publish(eventOfOtherDaemon({ type, subject: { name } })),
+        }),
+      close: () => collector.close(),
+    },
+  };
+}
+
+interface PackageStoreSources {
+  readonly store: Pick<KeyStore, "records" | "leases">;
+  /** Returns the engine, which is created after the store. */
+  readonly engine: () => WorkerEngine;
+  readonly tools: PackageTools;
+  readonly log: Log;
+}
+
+/** The packages that several daemons share through a registry. */
+export interface SharedPackages {
+  readonly plugins: StoredPlugins;
+  /** Returns the reason why the registry cannot be used, or undefined. */
+  readonly problem: () => Promise<string | undefined>;
+  /** Applies changes of other daemons to the loaded plugins from now on, and publishes events about them. */
+  readonly follow: (loaded: Plugins, events: RuntimeEvents) => void;
+  readonly close: () => void;
 }
 
 /** Creates the files that keep the entries of worker logs. */

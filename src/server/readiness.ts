@@ -1,6 +1,7 @@
 import type { AccessWarning } from "./access/access-warnings.js";
 import type { KeyStoreState } from "./access/key-store.js";
 import type { Readiness } from "./api/health.js";
+import type { SharedPackages } from "./open-stores.js";
 import type { Services } from "./services.js";
 import type { SecretStore } from "./secrets/secret-store.js";
 import type { HealthCheck } from "../shared/contract/health.js";
@@ -10,7 +11,14 @@ import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
  * Checks the requirements for serving requests, the isolation layers, and the settings that give keys more access than their permissions.
  */
 export async function readReadiness(
-  { store, packages, engine, secrets, diskSpace }: Pick<Services, "store" | "packages" | "engine" | "secrets" | "diskSpace">,
+  {
+    store,
+    packages,
+    sharedPackages,
+    engine,
+    secrets,
+    diskSpace,
+  }: Pick<Services, "store" | "packages" | "sharedPackages" | "engine" | "secrets" | "diskSpace">,
   warnings: readonly AccessWarning[],
 ): Promise<Readiness> {
   const keys = store.readState();
@@ -20,6 +28,7 @@ export async function readReadiness(
     checks: [
       ...checkKeys(keys),
       checkDirectory(canInstall),
+      ...(sharedPackages ? [await checkPackageStore(sharedPackages)] : []),
       checkSecretsKey(secrets),
       checkData(engine.storage.full),
       await diskSpace.check(),
@@ -48,6 +57,13 @@ function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreS
 function checkDirectory(canInstall: boolean): HealthCheck {
   if (canInstall) return { name: "worker-directory", status: "ok" };
   return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
+}
+
+/** Checks the registry, and the plugins that this daemon could not take over. Downloaded packages are served in any case. */
+async function checkPackageStore({ plugins, problem }: SharedPackages): Promise<HealthCheck> {
+  const problems = [await problem(), ...plugins.problems().values()].filter((each) => each !== undefined);
+  if (problems.length === 0) return { name: "package-store", status: "ok" };
+  return { name: "package-store", status: "degraded", message: problems.join(" ") };
 }
 
 /** Checks the key that encrypts secrets. A problem only gives the state "degraded", because it affects only workers with secrets. */

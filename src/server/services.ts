@@ -14,6 +14,7 @@ import type { MetricsHistory } from "./metrics/history/metrics-history.js";
 import type { PluginCounters } from "./metrics/plugin-counters.js";
 import type { WorkerConfigurations } from "./packages/configuration/worker-configurations.js";
 import type { PackageFiles } from "./packages/files/package-files.js";
+import type { SharedPackages } from "./open-stores.js";
 import type { PackageTools } from "./packages/package-tools.js";
 import type { InstalledPlugin } from "./packages/plugin-catalog.js";
 import type { PluginPackages } from "./packages/plugin-packages.js";
@@ -40,6 +41,8 @@ export interface Services {
   readonly tools: PackageTools;
   readonly packages: WorkerPackages;
   readonly pluginPackages: PluginPackages;
+  /** Undefined if the folders are the only record of the packages. */
+  readonly sharedPackages: SharedPackages | undefined;
   readonly workerFiles: PackageFiles;
   readonly pluginFiles: PackageFiles;
   readonly workerConfigurations: WorkerConfigurations;

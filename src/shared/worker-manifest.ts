@@ -103,12 +103,18 @@ export const WorkerManifest = z.object({
   maxBodySize: sizeBytes("10mb").describe("Maximum size of a request body."),
   memory: sizeBytes("128mb").describe("Memory limit of an isolate."),
   data: z
-    .union([z.string(), z.number()])
-    .transform(
-      (value, context) => parseSizeBytes(value) || invalid(context, value, "a size above 0 such as 100mb, 1gb, or a number of bytes"),
+    .union(
+      [z.string(), z.number(), z.object({ size: z.union([z.string(), z.number()]), scope: z.literal("instance") })],
+      "must be a size such as 100mb, or { size, scope: instance }",
     )
+    .transform((value, context) => {
+      const size = typeof value === "object" ? value.size : value;
+      return parseSizeBytes(size) || invalid(context, size, "a size above 0 such as 100mb, 1gb, or a number of bytes");
+    })
     .optional()
-    .describe("Maximum size of the worker's data folder, `env.DATA_DIR`, which keeps its files across deploys; absent = no data folder."),
+    .describe(
+      "Maximum size of the worker's data folder, `env.DATA_DIR`, which keeps its files across deploys; absent = no data folder. `{ size, scope: instance }`: each of several daemons has its own folder, which `RUNTIME_PACKAGE_STORE=oci:…` requires.",
+    ),
   permissions: z
     .array(z.string().refine(isIsolatePermission, { error: (issue) => `${JSON.stringify(issue.input)} is not ${isolatePermissionForms}` }))
     .default([])

@@ -100,13 +100,14 @@ function checkSecretsKey({ name, status, message = status }: HealthCheck): Findi
 const fixes: Readonly<Record<string, string>> = {
   "panel-origin": "set the variable and restart the daemon",
   "plugin-uploads": "set the variable and restart the daemon",
+  "package-store": "start the registry, check its credential, or upload a plugin that this daemon can load",
   "disk-space": "delete packages, logs or other files on this file system, or enlarge it",
   "worker-data": "delete files through the worker, or deploy a version with a larger `data`; see runtimectl data list",
 };
 
 /**
  * Returns a finding if a readiness check with a hint in `fixes` fails. These checks concern settings that let keys exceed their
- * permissions, full data folders and free disk space.
+ * permissions, the package store, full data folders and free disk space.
  */
 function warningOf({ name, status, message = status }: HealthCheck): Finding[] {
   const fix = fixes[name];

@@ -5,7 +5,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { InstalledPlugin, StagedPlugin } from "../packages/plugin-catalog.js";
-import type { ActivateUpload, PlacedPlugin } from "../packages/plugin-packages.js";
+import type { ActivateUpload, PlacedPlugin } from "../packages/plugin-packages-options.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 
 /** The functions of plugin packages that these handlers use. */

@@ -138,3 +138,10 @@ export class ActiveVersionTracker {
     else this.#publish({ type: "worker.answering", subject: { name, version }, message: `Version ${version} answers.` });
   }
 }
+
+/**
+ * Returns the event for a change that another daemon made. The event has no principal, because other daemons do not report the principal.
+ */
+export function eventOfOtherDaemon({ type, subject }: Pick<NewEvent, "type" | "subject">): NewEvent {
+  return { type, subject, message: "by another daemon" };
+}

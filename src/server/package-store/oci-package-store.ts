@@ -1,12 +1,8 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { link, rm, stat } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn } from "../../shared/deployment.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { Log } from "../log/log.js";
-import { asStorageFailure } from "../platform/storage-full.js";
-import type { UploadedFile } from "../platform/uploaded-file.js";
+import type { ArchiveFormat } from "../packages/archive/unpack.js";
 import {
   versionExists,
   type PackageIndex,
@@ -16,26 +12,19 @@ import {
   type Publication,
   type StoredChange,
 } from "../packages/package-store.js";
-import type { ArchiveFormat } from "../packages/archive/unpack.js";
-import type { BlobStore } from "../registry/blob-store.js";
-import { RegistryError } from "../registry/registry-error.js";
-import type { Digest } from "../registry/verified-download.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
+import type { ArchiveCollector } from "./archive-collector.js";
+import type { PathClaims } from "./path-claims.js";
+import type { ArchiveStore, StoredArchive } from "./archive-store.js";
+import { changedMeanwhile, IndexWriter } from "./index-writer.js";
 import { keyOf, parseRow, refOf, usedFields, valueOf, versionKind, type VersionRow } from "./version-row.js";
-
-const mediaTypes: Readonly<Record<ArchiveFormat, string>> = {
-  tar: "application/vnd.runtimed.package.v1.tar+gzip",
-  zip: "application/vnd.runtimed.package.v1.zip",
-};
-/** Number of attempts to change a row that other daemons change at the same time, and the pause before the next attempt in ms. */
-const mostAttempts = 5;
-const attemptPauseMs = 300;
-/** Seconds after which a client can repeat a change that the registry did not store. */
-const repeatAfterSeconds = 5;
 
 interface OciPackageStoreOptions {
   readonly records: RecordStore;
-  readonly blobs: BlobStore;
+  readonly archives: ArchiveStore;
+  readonly collector: ArchiveCollector;
+  readonly claims: PathClaims;
   readonly log: Log;
 }
 
@@ -45,13 +34,13 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   readonly #workers = new Map<string, Map<string, VersionRow>>();
   /** Keys of the versions that a daemon deleted. A lost or empty index has no such keys, so it deletes no folders. */
   readonly #deleted = new Set<string>();
-  /** The values that this daemon writes to records now, by key. */
-  readonly #ownValues = new Map<string, string | undefined>();
+  readonly #writer: IndexWriter;
   readonly #listeners = new Set<(changes: readonly StoredChange[]) => void>();
   readonly #stopFollowing: () => void;
 
   constructor(options: OciPackageStoreOptions) {
     this.#options = options;
+    this.#writer = new IndexWriter(options.records);
     this.#stopFollowing = options.records.onChange((changed) => this.#apply(changed));
     this.#apply("all");
   }
@@ -69,14 +58,14 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return [...(this.#workers.get(name)?.values() ?? [])];
   }
 
+  /** Returns whether a version in the index has this archive. */
+  has(digest: string): boolean {
+    return [...this.#workers.values()].some((versions) => [...versions.values()].some((row) => row.digest === digest));
+  }
+
   /** Returns whether a daemon deleted the version. False for a version that the index has never had, or that it has lost. */
   isDeleted(version: PackageRef): boolean {
     return this.#deleted.has(keyOf(version));
-  }
-
-  /** Returns whether the registry has an archive. Throws RegistryError. */
-  hasArchive(digest: string): Promise<boolean> {
-    return this.#options.blobs.has(digest as Digest);
   }
 
   /** Writes the verified archive of a version to the new file `into`. Throws PACKAGE_UNAVAILABLE. */
@@ -84,13 +73,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     const { name, version: tag } = version;
     const row = this.find(version);
     if (!row) throw new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${tag} of ${name} is not installed.`);
-    try {
-      await this.#options.blobs.get({ digest: row.digest as Digest, sizeBytes: row.sizeBytes }, into);
-    } catch (cause) {
-      if (!(cause instanceof RegistryError)) throw cause;
-      const message = `The files of ${name} ${tag} are not on this machine, and the registry ${cause.message}.`;
-      throw new ApiError("PACKAGE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
-    }
+    await this.#options.archives.fetch(row, `${name} ${tag}`, into);
     return { sizeBytes: row.sizeBytes };
   }
 
@@ -100,58 +83,64 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload> {
-    const archive = `${file.path}.package`;
-    // The unpacker deletes the archive, so the store keeps it under a second name.
-    await link(file.path, archive).catch(async (error: unknown) => {
-      await rm(file.path, { force: true });
-      throw asStorageFailure(error);
-    });
-    let sent: { digest: Digest; sizeBytes: number } | undefined;
+    const received = await this.#options.archives.receive(file, format);
+    let sent: StoredArchive | undefined;
     return {
       send: async () => {
-        await file.arrival?.whole;
-        sent = await this.#send(archive, format, file.sha256?.());
+        sent = await received.send();
         return sent.digest;
       },
       publish: async (publication) => {
         if (!sent) throw new Error("the archive must be sent before its version is published");
-        await this.#publish(publication, { ...sent, format });
+        await this.#publish(publication, sent);
       },
-      discard: () => rm(archive, { force: true }).catch(() => undefined),
+      discard: () => received.discard(),
     };
   }
 
+  /** Replaces the archive of a version after a change of its files. Throws PRECONDITION_FAILED if the index has no longer the base. */
+  async replace(metadata: PackageMetadata, archive: StoredArchive, base: VersionRow | undefined): Promise<void> {
+    await this.#publish({ metadata, installation: base?.installation, disables: undefined }, archive, base);
+  }
+
+  /** Ignores a version that only this daemon has, because it is not in the index. */
   async setEnabled(version: PackageRef, enabled: boolean): Promise<void> {
-    await this.#change([version], (row) => valueOf({ ...row, enabled }));
+    await this.#writer.transact(() => {
+      const row = this.find(version);
+      return row ? [this.#changeOf(version, valueOf({ ...row, enabled }))] : [];
+    });
   }
 
   async remove(versions: readonly PackageRef[]): Promise<void> {
-    await this.#change(versions, () => undefined);
+    const { collector, claims } = this.#options;
+    await this.#writer.transact(() => {
+      const rows = versions.flatMap((version) => this.find(version) ?? []);
+      const isLast = (name: string) => this.versionsOf(name).every((row) => rows.includes(row));
+      const gone = [...new Set(rows.map(({ name }) => name))].filter(isLast);
+      return [
+        ...rows.map((row) => this.#changeOf(row, undefined)),
+        ...collector.changesFor(
+          undefined,
+          rows.map(({ digest }) => digest),
+        ),
+        ...gone.flatMap((name) => claims.release("worker", name)),
+      ];
+    });
   }
 
   async close(): Promise<void> {
     this.#stopFollowing();
-    await this.#options.blobs.close();
-  }
-
-  async #send(archive: string, format: ArchiveFormat, sha256: string | undefined): Promise<{ digest: Digest; sizeBytes: number }> {
-    const digest: Digest = sha256 === undefined ? await digestOfFile(archive) : `sha256:${sha256}`;
-    const { size: sizeBytes } = await stat(archive);
-    try {
-      await this.#options.blobs.put({ digest, sizeBytes, file: archive, mediaType: mediaTypes[format] });
-    } catch (cause) {
-      if (!(cause instanceof RegistryError)) throw cause;
-      const message = `Nothing changed, because the registry ${cause.message}.`;
-      throw new ApiError("PACKAGE_STORE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
-    }
-    return { digest, sizeBytes };
+    await this.#options.archives.close();
   }
 
   async #publish(
-    { metadata, installation, isNewOnly, disables, replaces }: Publication,
-    archive: Pick<VersionRow, "digest" | "sizeBytes" | "format">,
+    { metadata, installation, isNewOnly = false, disables }: Omit<Publication, "isNewOnly"> & { isNewOnly?: boolean },
+    archive: StoredArchive,
+    base?: VersionRow,
   ): Promise<void> {
     const { name, version, enabled, fields, declared } = metadata;
+    assertDataScope(fields["data"]);
+    const { collector, claims } = this.#options;
     const value = valueOf({
       name,
       version,
@@ -161,22 +150,16 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       deployment: deploymentIn(declared),
       installation,
     });
-    await this.#transact(() => {
+    await this.#writer.transact(() => {
       if (isNewOnly && this.find({ name, version })) throw versionExists(name, version);
-      if (replaces !== undefined && this.find({ name, version })?.digest !== replaces) throw changedMeanwhile(name, version);
+      if (base && this.find({ name, version })?.digest !== base.digest) throw changedMeanwhile(`${name} ${version}`);
       const disabled = disables && this.find(disables);
       return [
         this.#changeOf({ name, version }, value),
+        claims.claim(`/${name}`, "worker", name),
+        ...collector.changesFor(archive.digest, [this.find({ name, version })?.digest ?? []].flat()),
         ...(disabled ? [this.#changeOf(disabled, valueOf({ ...disabled, enabled: false }))] : []),
       ];
-    });
-  }
-
-  /** Changes the rows of versions. Ignores versions that only this daemon has, because they are not in the index. */
-  async #change(versions: readonly PackageRef[], newValue: (row: VersionRow) => string | undefined): Promise<void> {
-    await this.#transact(() => {
-      const rows = versions.flatMap((version) => this.find(version) ?? []);
-      return rows.map((row) => this.#changeOf(row, newValue(row)));
     });
   }
 
@@ -184,22 +167,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return { kind: versionKind, key: keyOf(version), value, ifRevision: this.find(version)?.revision ?? 0 };
   }
 
-  /** Stores the changes. If another daemon changed a row meanwhile, computes the changes again. Throws CHANGE_CONFLICT. */
-  async #transact(changesNow: () => readonly RecordChange[]): Promise<void> {
-    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-      const changes = changesNow();
-      if (changes.length === 0) return;
-      for (const { key, value } of changes) this.#ownValues.set(key, value);
-      try {
-        if (await this.#options.records.transact(changes)) return;
-      } finally {
-        for (const { key } of changes) this.#ownValues.delete(key);
-      }
-      if (attempt < mostAttempts) await delay(attemptPauseMs);
-    }
-    throw new ApiError("CHANGE_CONFLICT", "Another daemon changed the same package meanwhile. Read its state and try again.");
-  }
-
+  /** Returns a version in the index. */
   find({ name, version }: PackageRef): VersionRow | undefined {
     return this.#workers.get(name)?.get(version);
   }
@@ -209,8 +177,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     const changes: StoredChange[] = changed === "all" ? this.#forgetMissing(records) : [];
     for (const record of records) {
       const type = this.#applyRow(record);
-      const isElsewhere = !this.#ownValues.has(record.key) || this.#ownValues.get(record.key) !== record.value;
-      if (type) changes.push({ ...refOf(record.key), type, isElsewhere });
+      if (type) changes.push({ ...refOf(record.key), type, isElsewhere: this.#writer.isElsewhere(record) });
     }
     if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
   }
@@ -255,16 +222,11 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 }
 
-/** Returns the error for a change of files of a version that another daemon changed meanwhile. */
-export function changedMeanwhile(name: string, version: string): ApiError {
-  return new ApiError(
-    "PRECONDITION_FAILED",
-    `Another daemon changed ${name} ${version} after it was read. Nothing was written. Read the files again, then retry.`,
+/** Throws for a data folder whose manifest does not say that each daemon has its own. */
+function assertDataScope(data: unknown): void {
+  if (typeof data !== "string" && typeof data !== "number") return;
+  throw new ApiError(
+    "INVALID_PACKAGE_METADATA",
+    `Each daemon has its own data folder of this worker. To accept this, write in the manifest: data: { size: ${data}, scope: instance }`,
   );
-}
-
-async function digestOfFile(file: string): Promise<Digest> {
-  const hash = createHash("sha256");
-  for await (const part of createReadStream(file)) hash.update(part as Buffer);
-  return `sha256:${hash.digest("hex")}`;
 }

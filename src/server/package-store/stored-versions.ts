@@ -13,7 +13,8 @@ import { workerChange } from "../packages/worker-changes.js";
 import type { StoredWorkers, StoredWorkersOptions } from "../packages/worker-packages-options.js";
 import { writeInstallation, type InstalledVersion } from "../packages/worker-version.js";
 import type { OciPackageStore } from "./oci-package-store.js";
-import { editVersion } from "./version-edit.js";
+import type { ArchiveStore } from "./archive-store.js";
+import { editPackage } from "./package-edit.js";
 import { PackageCache, type DownloadedVersion, type UseOf } from "./package-cache.js";
 
 /** Pauses in ms before the next attempts to apply the index. The last pause repeats. */
@@ -22,6 +23,7 @@ const pausesMs = [1_000, 2_000, 5_000, 10_000, 30_000];
 export interface StoredVersionsOptions extends StoredWorkersOptions {
   readonly useOf: UseOf;
   readonly store: OciPackageStore;
+  readonly archives: ArchiveStore;
   /** Maximum size of all downloaded versions in bytes. */
   readonly cacheSizeBytes: number;
 }
@@ -40,13 +42,13 @@ export class StoredVersions implements StoredWorkers {
   readonly #cache: PackageCache;
 
   constructor(options: StoredVersionsOptions) {
-    const { store, cacheSizeBytes: sizeBytes, useOf, log } = options;
+    const { store, archives, cacheSizeBytes: sizeBytes, useOf, log } = options;
     this.#options = options;
     this.#cache = new PackageCache({
       sizeBytes,
       digestOf: (version) => store.find(version)?.digest,
       useOf,
-      hasArchive: (digest) => store.hasArchive(digest),
+      hasArchive: (digest) => archives.has(digest),
       evict: (version) => this.#evict(version),
       log,
     });
@@ -87,7 +89,7 @@ export class StoredVersions implements StoredWorkers {
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<"changed" | "removed" | "local"> {
-    const { area, store, locks, tools } = this.#options;
+    const { area, store, archives, locks, tools } = this.#options;
     const stored = units.filter(
       ({ name, directory, folder }) => directory === area.directory && store.find({ name, version: path.basename(folder) }),
     );
@@ -101,8 +103,18 @@ export class StoredVersions implements StoredWorkers {
     await this.ensure({ name, version, folder });
     const edit = () =>
       inTransaction(area, async (staged) => {
-        const place = (from: string) => this.#place(staged, { from, name, version, type: "worker.files-changed" });
-        const result = await editVersion(unit, change, { store, tools, staged, place });
+        const base = store.find({ name, version });
+        const result = await editPackage(unit, change, {
+          archives,
+          tools,
+          staged,
+          base,
+          assertAccepted: (metadata) => {
+            if (metadata.name !== name || metadata.version !== version) throw otherIdentity(name, version);
+          },
+          publish: (archive, metadata) => store.replace(metadata, archive, base),
+          place: (from) => this.#place(staged, { from, name, version, type: "worker.files-changed" }),
+        });
         if (result !== "changed") await staged.discard();
         return result === "removed" ? "removed" : "changed";
       });
@@ -143,7 +155,7 @@ export class StoredVersions implements StoredWorkers {
     if (!isDone) void this.#applyLater(name);
   }
 
-  /** Applies the index after a pause, until it succeeds or the daemon stops. */
+  /** Applies the index after a pause. Repeats this until it succeeds or the daemon stops. */
   async #applyLater(name: string): Promise<void> {
     if (this.#delayed.has(name)) return;
     this.#delayed.add(name);
@@ -299,4 +311,11 @@ export class StoredVersions implements StoredWorkers {
   #workerFolder(name: string): string {
     return path.join(this.#options.area.directory, name);
   }
+}
+
+function otherIdentity(name: string, version: string): ApiError {
+  return new ApiError(
+    "INVALID_PACKAGE_METADATA",
+    `The change would give ${name} ${version} another name or version. With RUNTIME_PACKAGE_STORE=oci, upload a new package instead.`,
+  );
 }

@@ -3,6 +3,9 @@ import type { Deployment } from "../../shared/deployment.js";
 import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
+import type { FileChange } from "./files/mounts.js";
+import type { Unit } from "./files/package-folder.js";
+import type { Transaction } from "./transactions/transaction.js";
 import type { ArchiveFormat } from "./archive/unpack.js";
 
 /** One version of a worker. */
@@ -31,8 +34,6 @@ export interface Publication {
   readonly isNewOnly: boolean;
   /** Another version of the same worker that this change disables. */
   readonly disables: PackageRef | undefined;
-  /** Digest that the version must still have in the index. Otherwise the store rejects the change with PRECONDITION_FAILED. */
-  readonly replaces?: string;
 }
 
 /** An uploaded archive between its arrival and its installation. */
@@ -78,4 +79,26 @@ export interface PackageStore {
 /** The versions that several daemons share, in memory. */
 export interface PackageIndex {
   versionsOf(name: string): readonly StoredVersion[];
+}
+
+/** An uploaded plugin between its arrival and its installation. */
+export interface PluginUpload {
+  /** Stores the archive and returns its digest. Other daemons do not see the plugin yet. */
+  send(): Promise<string>;
+  /** Makes the plugin visible for all daemons of the store. Call it directly before the folder is installed. */
+  publish(metadata: Pick<PackageMetadata, "name" | "enabled" | "fields">): Promise<void>;
+  /** Deletes the daemon's own copy of the archive. Never throws. */
+  discard(): Promise<void>;
+}
+
+/** The plugins that several daemons share. A change first changes the store, then the folders of this daemon. */
+export interface PluginStore {
+  /** Called before the unpacker reads and deletes the archive. */
+  receive(file: UploadedFile, format: ArchiveFormat): Promise<PluginUpload>;
+  /** Stores a staged plugin folder as an archive, makes it visible, and writes its digest to the folder. */
+  publishFolder(staged: Transaction, folder: string): Promise<void>;
+  setEnabled(name: string, enabled: boolean): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Like `changeFiles` of `StoredWorkers`. `isBuiltIn`: the change creates the manifest that overrides a built-in plugin. */
+  changeFiles(units: readonly Unit[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local">;
 }

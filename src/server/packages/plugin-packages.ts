@@ -12,7 +12,6 @@ import {
   readPluginFolder,
   type InstalledPlugin,
   type CatalogedPlugin,
-  type PluginRules,
   type PluginFolder,
   type StagedPlugin,
 } from "./plugin-catalog.js";
@@ -20,41 +19,18 @@ import type { FileChange, PackageOwner } from "./files/mounts.js";
 import type { Unit } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
-import { InstallAreas, discardAfter, retireFolder, type Retiring } from "./transactions/install-areas.js";
+import { InstallAreas, discardAfter, retireFolder } from "./transactions/install-areas.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { exists } from "./transactions/journal.js";
 import { folderBelow, followChanges, writeFlag } from "./plugin-folder-changes.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
-import type { PackageTools } from "./package-tools.js";
+import { writeInstallation } from "./worker-version.js";
+import type { ActivateUpload, PlacedPlugin, PluginPackagesOptions } from "./plugin-packages-options.js";
 import { refuseReservedName } from "./package-metadata.js";
 import { runFileChange } from "./files/file-transaction.js";
 import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import type { StagingArea } from "./transactions/staging-area.js";
-
-export interface PluginPackagesOptions extends PluginRules, Retiring {
-  /** Plugin directories in order of precedence. A directory with a leading dot in its name is a read-only part of the container image. */
-  readonly directories: readonly string[];
-  /** Directory of the built-in plugins. It has the highest precedence, and the daemon never changes it. */
-  readonly builtInDirectory: string;
-  /** Returns whether a worker with this name is installed. */
-  readonly isWorker?: (name: string) => boolean;
-  /** Returns the reason why a built-in plugin rejects its settings. Returns undefined if the plugin accepts them. */
-  readonly settingsProblem?: (plugin: Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">) => Promise<string | undefined>;
-  /** Unpacker, remover and locks of paths, shared with `WorkerPackages`. The creator of these objects closes them. */
-  readonly tools: PackageTools;
-  /** Called after another daemon has changed plugins. `discover` then includes the changes. An empty list means unknown changes. */
-  readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
-}
-
-/** Loads the code of an upload. Then calls `place`, which moves the upload to its target folder. */
-export type ActivateUpload = (upload: StagedPlugin, place: () => Promise<void>) => Promise<void>;
-
-export interface PlacedPlugin {
-  readonly name: string;
-  readonly version: string;
-  readonly installedAt: string;
-}
 
 /** The installed plugins, and all operations that change plugins on the disk. The code in `src/server/plugins` loads them. */
 export class PluginPackages implements PackageOwner {
@@ -103,7 +79,8 @@ export class PluginPackages implements PackageOwner {
   async install(file: UploadedFile, authorise: (name: string) => void, activate = placeOnly): Promise<PlacedPlugin> {
     const format = archiveFormat(file.filename);
     const area = await this.installArea();
-    return await inTransaction(area, async (staged) => {
+    const upload = await this.#options.store?.receive(file, format);
+    const installing = inTransaction(area, async (staged) => {
       const content = await staged.makeContentFolder();
       const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
       const { name } = metadata;
@@ -115,9 +92,12 @@ export class PluginPackages implements PackageOwner {
       const candidate = { directory, folder: from, target: installedAt, name, metadata };
       await this.#assertSettings(candidate);
       let version = this.#acceptedVersion(candidate);
+      const digest = await upload?.send();
+      if (digest !== undefined) await writeInstallation(staged, from, { digest });
       let retiring: Promise<void>[] = [];
       const place = async () => {
         version = this.#acceptedVersion(candidate);
+        await upload?.publish(metadata);
         const change = { type: "plugin.installed", subject: { name, version }, folders: [name] } as const;
         retiring = await this.#place(staged, { from, target: installedAt, change });
       };
@@ -126,6 +106,7 @@ export class PluginPackages implements PackageOwner {
       await discardAfter(retiring, staged);
       return { name, version, installedAt };
     });
+    return await installing.finally(() => upload?.discard());
   }
 
   /**
@@ -149,9 +130,15 @@ export class PluginPackages implements PackageOwner {
         if (isDoneAlready(plugin)) return true;
         const type = enabled ? "plugin.enabled" : "plugin.disabled";
         const change = { type, subject: { name }, folders: current ? [folderBelow(current)] : [name] } as const;
+        const { store } = this.#options;
         if (!current) retiring = await this.#layOver(area, staged, { name, enabled, change });
-        else if (this.#isShippedAs(enabled, current)) retiring = await this.#takeFolders(staged, [current.folder], change);
-        else await writeFlag(staged, current, enabled, change);
+        else if (this.#isShippedAs(enabled, current)) {
+          await store?.remove(name);
+          retiring = await this.#takeFolders(staged, [current.folder], change);
+        } else {
+          await store?.setEnabled(name, enabled);
+          await writeFlag(staged, current, enabled, change);
+        }
         return true;
       });
       await discardAfter(retiring, staged);
@@ -167,12 +154,17 @@ export class PluginPackages implements PackageOwner {
     if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
     await this.#locks.run(name, async () => {
       let isAnything = false;
+      await this.#options.store?.remove(name);
       for (const area of this.#areas.all()) isAnything = (await this.#takeAway(area, name)) || isAnything;
       if (!isAnything) throw pluginNotFound(name);
     });
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
+    const isBuiltIn = units.some(({ name }) => this.#catalog.find(name)?.builtIn !== undefined);
+    const result = await this.#options.store?.changeFiles(units, change, isBuiltIn);
+    if (result === "removed") for (const { name } of units) await this.remove(name);
+    if (result === "changed" || result === "removed") return;
     const renew = ({ folder }: Unit, movedTo: string | undefined) =>
       movedTo === undefined ? [] : [retireFolder(this.#options, folder, movedTo)];
     await runFileChange({ areas: this.#areas, type: "plugin.files-changed", folderOf: ({ folder }) => folder, renew }, units, change);
@@ -276,6 +268,7 @@ export class PluginPackages implements PackageOwner {
     }
     const content = await staged.makeContentFolder();
     await staged.prepareFile(path.join(content, "manifest.yaml"), `name: ${JSON.stringify(name)}\nenabled: ${enabled}\n`);
+    await this.#options.store?.publishFolder(staged, content);
     return await this.#place(staged, { from: content, target, change });
   }
 

@@ -29,7 +29,6 @@ export function withStoredVersions(
   found: readonly FoundVersion[],
   stored: readonly StoredVersion[],
 ): readonly FoundVersion[] {
-  if (stored.length === 0) return found;
   const versions = stored.map((version): FoundVersion => {
     const folder = path.join(workerFolder, version.version);
     const digest = digestOfFolder(folder);
@@ -39,7 +38,10 @@ export function withStoredVersions(
     return onDisk ? { ...onDisk, enabled, identity } : { ...asFound(version), folder, identity };
   });
   const folders = new Set(versions.map(({ folder }) => folder));
-  return [...found.filter(({ folder }) => !folders.has(folder)), ...versions];
+  const others = found
+    .filter(({ folder }) => !folders.has(folder))
+    .map((each) => ({ ...each, isLocal: digestOfFolder(each.folder) === undefined }));
+  return [...others, ...versions];
 }
 
 function asFound({ name, version, enabled, fields, deployment, installation }: StoredVersion): Omit<FoundVersion, "folder" | "identity"> {

@@ -22,6 +22,7 @@ export interface CatalogedVersion extends InstalledVersion {
   readonly directory: string;
   readonly workerFolder: string;
   readonly identity: string;
+  readonly isLocal?: boolean;
 }
 
 interface CatalogedWorker {
@@ -282,12 +283,14 @@ function listItem(first: CatalogedVersion, all: readonly CatalogedVersion[]): Wo
   const sorted = all.toSorted((a, b) => newestFirst(a.version, b.version));
   const deploys = sorted.flatMap(({ version, deployment }) => (deployment ? [[version, deployment]] : []));
   const installs = sorted.flatMap(({ version, installation }) => (installation ? [[version, installation]] : []));
+  const local = sorted.filter(({ isLocal }) => isLocal).map(({ version }) => version);
   return {
     name: first.name,
     path: first.workerFolder,
     removable: first.source === "uploaded",
     source: first.source,
     versions: sorted.map(({ version }) => version),
+    ...(local.length > 0 && { localVersions: local }),
     disabledVersions: sorted.filter(({ enabled }) => !enabled).map(({ version }) => version),
     ...(deploys.length > 0 && { deploys: Object.fromEntries(deploys) }),
     ...(installs.length > 0 && { installs: Object.fromEntries(installs) }),

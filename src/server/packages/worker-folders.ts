@@ -11,6 +11,8 @@ export interface FoundVersion extends WorkerVersion {
   readonly folder: string;
   /** Fingerprints of the version folder and its metadata files, as one text. The text differs if one of them was changed. */
   readonly identity: string;
+  /** True if a package store has the other versions of the directory, and only this daemon has this one. */
+  readonly isLocal?: boolean;
 }
 
 /** A worker folder with its versions: `<directory>/<name>` or `<directory>/@scope/<name>`. */

@@ -61,7 +61,7 @@ export interface StoredWorkersOptions {
   readonly locks: KeyedLock;
   readonly tools: PackageTools;
   readonly retiring: Retiring;
-  /** Called after a change of another daemon, when `resolve` of the packages includes it. */
+  /** Called after a change of another daemon, when `resolve` of the packages includes the change. */
   readonly onElsewhere: (change: StoredChange) => void;
   readonly log: Log;
 }

@@ -118,13 +118,6 @@ export class WorkerPackages implements PackageOwner {
     return [...(this.#catalog.versions(name)?.values() ?? [])];
   }
 
-  /** Returns the folder of a version after downloading its files. Throws like `folderOf`, and PACKAGE_UNAVAILABLE. */
-  async filesOf(name: string, version: string): Promise<string> {
-    const folder = this.folderOf(name, version);
-    await this.ensure({ name, version, folder });
-    return folder;
-  }
-
   /** Returns the folder of a version. Throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
   folderOf(name: string, version: string): string {
     this.#areas.catchUp();

@@ -74,3 +74,11 @@ export class ReservedPaths {
     return isPanel(plain);
   }
 }
+
+/**
+ * Returns the first path segments that the daemon itself serves, which workers cannot have as names. Omits segments with a leading dot,
+ * because no worker name begins with a dot.
+ */
+export function reservedNames(apiBase: string): ReadonlySet<string> {
+  return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
+}

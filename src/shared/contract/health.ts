@@ -20,6 +20,7 @@ export const HealthCheck = z.object({
       "key-store",
       "key-replica",
       "worker-directory",
+      "package-store",
       "secrets-key",
       "worker-data",
       "disk-space",
@@ -32,7 +33,7 @@ export const HealthCheck = z.object({
       "plugin-uploads",
     ])
     .describe(
-      "`secrets-key` is the key that encrypts secrets of workers; `worker-data` reports full data folders; `disk-space` reports directories with little free space; `isolation:` is a layer that isolates workers; `panel-origin` and `plugin-uploads` report settings that let keys exceed their permissions",
+      "`package-store` reports an OCI registry that does not respond, and plugins that this daemon cannot load; `secrets-key` is the key that encrypts secrets of workers; `worker-data` reports full data folders; `disk-space` reports directories with little free space; `isolation:` is a layer that isolates workers; `panel-origin` and `plugin-uploads` report settings that let keys exceed their permissions",
     ),
   status: z.enum(["ok", "degraded", "failed"]).describe("degraded: the daemon serves with restrictions; failed: the daemon is not ready"),
   message: z

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Deployment } from "../deployment.js";
 import { isPackageName } from "../package-name.js";
-import { archiveErrors } from "./archive-errors.js";
+import { archiveErrors, indexErrors, storeErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
 import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
@@ -94,7 +94,15 @@ export const upload = endpoint({
   result: successOf(
     z.object({ plugin: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
   ),
-  errors: ["NO_PLUGIN_DIRS", ...archiveErrors, "BASE_TAKEN", "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN", "PLUGIN_LOAD_FAILED", "NOT_READY"],
+  errors: [
+    "NO_PLUGIN_DIRS",
+    ...archiveErrors,
+    "BASE_TAKEN",
+    "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
+    "PLUGIN_LOAD_FAILED",
+    "NOT_READY",
+    ...storeErrors,
+  ],
 });
 
 export const reload = endpoint({
@@ -126,6 +134,7 @@ export const enable = endpoint({
     "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
     "STORAGE_NOT_WRITABLE",
     "INSUFFICIENT_STORAGE",
+    ...storeErrors,
   ],
 });
 
@@ -147,5 +156,5 @@ export const remove = endpoint({
   inputErrors: nameErrors,
   status: 200,
   result: Success,
-  errors: ["PLUGIN_NOT_FOUND", "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN"],
+  errors: ["PLUGIN_NOT_FOUND", "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", ...indexErrors],
 });

@@ -10,6 +10,11 @@ export const Worker = z.object({
   removable: z.boolean().check(z.describe("True only for uploaded workers")),
   source: z.enum(["built-in", "uploaded"]),
   versions: z.array(z.string()).check(z.describe("Installed versions, newest first")),
+  localVersions: z.optional(
+    z
+      .array(z.string())
+      .check(z.describe("With an OCI registry: versions that only this daemon has, because their folders were copied by hand")),
+  ),
   disabledVersions: z.array(z.string()),
   deploys: z.optional(z.record(z.string(), Deployment).check(z.describe("By version: the deployment record, if deployed with runtimectl"))),
   installs: z.optional(z.record(z.string(), Installation).check(z.describe("By version: key, time and client of an uploaded version"))),

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PackageTools } from "../../../src/server/packages/package-tools.js";
-import { PluginPackages, type PluginPackagesOptions } from "../../../src/server/packages/plugin-packages.js";
+import type { PluginPackagesOptions } from "../../../src/server/packages/plugin-packages-options.js";
+import { PluginPackages } from "../../../src/server/packages/plugin-packages.js";
 import { packFiles } from "../../support/pack-files.js";
 import { silentLog, type Retirement } from "./packages-fixture.js";
 

@@ -32,8 +32,10 @@ interface VersionReference {
 
 interface WorkerConfigurationsOptions {
   readonly packages: {
-    /** Returns the folder of a version after downloading it. Throws WORKER_NOT_FOUND, WORKER_VERSION_NOT_FOUND or PACKAGE_UNAVAILABLE. */
-    filesOf(name: string, version: string): Promise<string>;
+    /** Returns the folder of a version. Throws WORKER_NOT_FOUND or WORKER_VERSION_NOT_FOUND. */
+    folderOf(name: string, version: string): string;
+    /** Downloads the files of a version unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
+    ensure(version: VersionReference & { readonly folder: string }): Promise<void>;
   };
   readonly files: PackageFiles;
   readonly rules: WorkerRules;
@@ -50,7 +52,8 @@ export class WorkerConfigurations {
   /** Returns the configuration in effect. If `seesValues` is false, hides the values of `env` and the text of the manifest. */
   async read({ name, version }: VersionReference, { seesValues }: Pick<FileCaller, "seesValues">): Promise<WorkerConfig> {
     const { packages, files, rules } = this.#options;
-    const folder = await packages.filesOf(name, version);
+    const folder = packages.folderOf(name, version);
+    await packages.ensure({ name, version, folder });
     const found = readConfigFiles(folder);
     const declared = fieldsOrNone(found.text ?? "", found.fileName) ?? {};
     const inherited = packageJsonFields(found.packageJson);
@@ -74,7 +77,8 @@ export class WorkerConfigurations {
    */
   async change({ name, version }: VersionReference, change: ConfigChange, caller: FileCaller): Promise<WorkerConfig> {
     const { packages, files } = this.#options;
-    const folder = await packages.filesOf(name, version);
+    const folder = packages.folderOf(name, version);
+    await packages.ensure({ name, version, folder });
     if (files.isBuiltIn(folder))
       throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in, and its configuration cannot be changed.`);
     const found = readConfigFiles(folder);

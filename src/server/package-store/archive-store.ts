@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { link, rm, stat } from "node:fs/promises";
+import { ApiError } from "../../shared/api-error.js";
+import type { ArchiveFormat } from "../packages/archive/unpack.js";
+import { asStorageFailure } from "../platform/storage-full.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
+import type { BlobStore } from "../registry/blob-store.js";
+import { RegistryError } from "../registry/registry-error.js";
+import type { Digest } from "../registry/verified-download.js";
+
+const mediaTypes: Readonly<Record<ArchiveFormat, string>> = {
+  tar: "application/vnd.runtimed.package.v1.tar+gzip",
+  zip: "application/vnd.runtimed.package.v1.zip",
+};
+/** Seconds after which a client can repeat a call that failed because of the registry. */
+const repeatAfterSeconds = 5;
+
+/** An archive in the registry. */
+export interface StoredArchive {
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly format: ArchiveFormat;
+}
+
+/** An archive between its arrival and its publication. */
+export interface ReceivedArchive {
+  /** Stores the archive in the registry. Throws PACKAGE_STORE_UNAVAILABLE. */
+  send(): Promise<StoredArchive>;
+  /** Deletes the daemon's own copy of the archive. Never throws. */
+  discard(): Promise<void>;
+}
+
+/** Digest of no archive, for a call that only shows whether the registry responds. */
+const noArchive: Digest = `sha256:${"0".repeat(64)}`;
+/** Time in ms for which the result of a check of the registry is valid. */
+const checkedMs = 10_000;
+
+/** The archives of packages in the registry. */
+export class ArchiveStore {
+  readonly #blobs: BlobStore;
+  readonly #keep: (digest: string) => Promise<void>;
+  #checkedAtMs = -Infinity;
+  #checking: Promise<string | undefined> = Promise.resolve(undefined);
+
+  /** `keep` is called before an archive is sent, so that no daemon deletes it before its publication. */
+  constructor(blobs: BlobStore, keep: (digest: string) => Promise<void>) {
+    this.#blobs = blobs;
+    this.#keep = keep;
+  }
+
+  /** Returns the reason why the registry cannot be used, or undefined. Calls the registry at most every 10 s, for at most 2 s. */
+  problem(): Promise<string | undefined> {
+    if (performance.now() - this.#checkedAtMs > checkedMs) {
+      this.#checkedAtMs = performance.now();
+      this.#checking = this.#blobs.has(noArchive).then(
+        () => undefined,
+        (error: unknown) => `the registry ${(error as Error).message}`,
+      );
+    }
+    return this.#checking;
+  }
+
+  /** Called before the unpacker reads and deletes the archive. */
+  async receive(file: UploadedFile, format: ArchiveFormat): Promise<ReceivedArchive> {
+    const archive = `${file.path}.package`;
+    // The unpacker deletes the archive, so the store keeps the archive under a second name.
+    await link(file.path, archive).catch(async (error: unknown) => {
+      await rm(file.path, { force: true });
+      throw asStorageFailure(error);
+    });
+    return {
+      send: async () => {
+        await file.arrival?.whole;
+        return await this.#send(archive, format, file.sha256?.());
+      },
+      discard: () => rm(archive, { force: true }).catch(() => undefined),
+    };
+  }
+
+  /** Returns whether the registry has an archive. Throws RegistryError. */
+  has(digest: string): Promise<boolean> {
+    return this.#blobs.has(digest as Digest);
+  }
+
+  /** Writes the verified archive of a package to the new file `into`. Throws PACKAGE_UNAVAILABLE, which contains the name. */
+  async fetch({ digest, sizeBytes }: StoredArchive, name: string, into: string): Promise<void> {
+    try {
+      await this.#blobs.get({ digest: digest as Digest, sizeBytes }, into);
+    } catch (cause) {
+      if (!(cause instanceof RegistryError)) throw cause;
+      const message = `The files of ${name} are not on this machine, and the registry ${cause.message}.`;
+      throw new ApiError("PACKAGE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
+    }
+  }
+
+  /** Ends all calls to the registry. */
+  async close(): Promise<void> {
+    await this.#blobs.close();
+  }
+
+  async #send(archive: string, format: ArchiveFormat, sha256: string | undefined): Promise<StoredArchive> {
+    const digest: Digest = sha256 === undefined ? await digestOfFile(archive) : `sha256:${sha256}`;
+    const { size: sizeBytes } = await stat(archive);
+    await this.#keep(digest);
+    try {
+      await this.#blobs.put({ digest, sizeBytes, file: archive, mediaType: mediaTypes[format] });
+    } catch (cause) {
+      if (!(cause instanceof RegistryError)) throw cause;
+      const message = `Nothing changed, because the registry ${cause.message}.`;
+      throw new ApiError("PACKAGE_STORE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
+    }
+    return { digest, sizeBytes, format };
+  }
+}
+
+async function digestOfFile(file: string): Promise<Digest> {
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(file)) hash.update(part as Buffer);
+  return `sha256:${hash.digest("hex")}`;
+}

@@ -1,0 +1,160 @@
+import * as z from "zod";
+import { isPackageName } from "../../shared/package-name.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
+import type { Log } from "../log/log.js";
+import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
+import type { ArchiveCollector } from "./archive-collector.js";
+import type { PathClaims } from "./path-claims.js";
+import type { StoredArchive } from "./archive-store.js";
+import { changedMeanwhile, IndexWriter } from "./index-writer.js";
+
+/** Kind of the records that contain plugins. The key of a record is the name of the plugin. */
+const pluginKind = "plugin";
+
+/** The JSON value of a record. Newer daemons can add fields, so unknown fields are accepted. */
+const PluginValue = z.object({
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  sizeBytes: z.int().min(1),
+  format: z.enum(["tar", "zip"]),
+  enabled: z.boolean(),
+});
+
+/** A plugin in the index, with the revision of its record. */
+export interface PluginRow extends StoredArchive {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly revision: number;
+}
+
+/** A change of one plugin in the index. */
+export interface PluginChange {
+  readonly name: string;
+  readonly type: "plugin.installed" | "plugin.enabled" | "plugin.disabled" | "plugin.deleted";
+  /** True if another daemon made the change. */
+  readonly isElsewhere: boolean;
+}
+
+type PluginMetadata = Pick<PackageMetadata, "name" | "enabled" | "fields">;
+
+interface OciPluginStoreOptions {
+  readonly records: RecordStore;
+  readonly collector: ArchiveCollector;
+  readonly claims: PathClaims;
+  readonly log: Log;
+}
+
+/** The plugins that several daemons share, as records beside the keys. */
+export class OciPluginStore {
+  readonly #writer: IndexWriter;
+  readonly #options: OciPluginStoreOptions;
+  readonly #rows = new Map<string, PluginRow>();
+  /** Plugins that a daemon deleted. A lost or empty index has no such names, so it deletes no folders. */
+  readonly #deleted = new Set<string>();
+  readonly #listeners = new Set<(changes: readonly PluginChange[]) => void>();
+  readonly #stopFollowing: () => void;
+
+  constructor(options: OciPluginStoreOptions) {
+    const { records } = options;
+    this.#options = options;
+    this.#writer = new IndexWriter(records);
+    this.#stopFollowing = records.onChange((changed) => this.#apply(changed));
+    this.#apply("all");
+  }
+
+  rows(): readonly PluginRow[] {
+    return [...this.#rows.values()];
+  }
+
+  find(name: string): PluginRow | undefined {
+    return this.#rows.get(name);
+  }
+
+  /** Returns the names of the plugins that a daemon deleted. */
+  deletedNames(): ReadonlySet<string> {
+    return this.#deleted;
+  }
+
+  follow(listener: (changes: readonly PluginChange[]) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  close(): void {
+    this.#stopFollowing();
+  }
+
+  /** Writes the row of a plugin. Throws PRECONDITION_FAILED if `base` is given and the index has no longer its digest. */
+  async publish({ name, enabled, fields }: PluginMetadata, archive: StoredArchive, base?: PluginRow): Promise<void> {
+    const { collector, claims } = this.#options;
+    const { base: path } = fields;
+    await this.#writer.transact(() => {
+      const before = this.find(name);
+      if (base && before?.digest !== base.digest) throw changedMeanwhile(name);
+      return [
+        this.#changeOf(name, { ...archive, enabled }),
+        ...(typeof path === "string" ? [claims.claim(path, "plugin", name)] : []),
+        ...claims.release("plugin", name, typeof path === "string" ? path : undefined),
+        ...collector.changesFor(archive.digest, before ? [before.digest] : []),
+      ];
+    });
+  }
+
+  /** Ignores a plugin that only this daemon has. */
+  async setEnabled(name: string, enabled: boolean): Promise<void> {
+    await this.#writer.transact(() => {
+      const row = this.find(name);
+      return row ? [this.#changeOf(name, { ...row, enabled })] : [];
+    });
+  }
+
+  /** Ignores a plugin that only this daemon has. */
+  async remove(name: string): Promise<void> {
+    const { collector, claims } = this.#options;
+    await this.#writer.transact(() => {
+      const row = this.find(name);
+      if (!row) return [];
+      return [this.#changeOf(name, undefined), ...claims.release("plugin", name), ...collector.changesFor(undefined, [row.digest])];
+    });
+  }
+
+  #changeOf(key: string, value: z.output<typeof PluginValue> | undefined): RecordChange {
+    const text = value && JSON.stringify(PluginValue.parse(value));
+    return { kind: pluginKind, key, value: text, ifRevision: this.find(key)?.revision ?? 0 };
+  }
+
+  #apply(changed: readonly StoredRecord[] | "all"): void {
+    const records = (changed === "all" ? this.#options.records.fetchSince(0) : changed).filter(({ kind }) => kind === pluginKind);
+    const changes: PluginChange[] = [];
+    if (changed === "all") {
+      const names = new Set(records.filter(({ value }) => value !== undefined).map(({ key }) => key));
+      for (const name of this.#rows.keys()) if (!names.has(name)) this.#rows.delete(name);
+      this.#deleted.clear();
+    }
+    for (const record of records) {
+      const type = this.#applyRow(record);
+      if (type) changes.push({ name: record.key, type, isElsewhere: this.#writer.isElsewhere(record) });
+    }
+    if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
+  }
+
+  #applyRow({ key: name, value, revision }: StoredRecord): PluginChange["type"] | undefined {
+    const before = this.#rows.get(name);
+    if (value === undefined) {
+      this.#deleted.add(name);
+      return this.#rows.delete(name) ? "plugin.deleted" : undefined;
+    }
+    this.#deleted.delete(name);
+    let row: PluginRow;
+    try {
+      // The name becomes a folder name.
+      if (!isPackageName(name)) throw new Error("the key is not a package name");
+      row = { name, ...PluginValue.parse(JSON.parse(value)), revision };
+    } catch (error) {
+      this.#options.log.error({ err: error, name }, "a plugin in the index cannot be read; this daemon keeps its previous state");
+      return undefined;
+    }
+    this.#rows.set(name, row);
+    if (before?.digest !== row.digest) return "plugin.installed";
+    if (before.enabled === row.enabled) return undefined;
+    return row.enabled ? "plugin.enabled" : "plugin.disabled";
+  }
+}

@@ -1,0 +1,285 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError } from "../../shared/api-error.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
+import type { UploadedFile } from "../platform/uploaded-file.js";
+import type { ArchiveFormat } from "../packages/archive/unpack.js";
+import type { FileChange } from "../packages/files/mounts.js";
+import type { Unit } from "../packages/files/package-folder.js";
+import { toggledManifest } from "../packages/manifest-fields.js";
+import { readPackageMetadata } from "../packages/package-metadata.js";
+import type { PluginStore, PluginUpload } from "../packages/package-store.js";
+import type { PackageTools } from "../packages/package-tools.js";
+import type { StagedPlugin } from "../packages/plugin-catalog.js";
+import type { ActivateUpload } from "../packages/plugin-packages-options.js";
+import { digestOfFolder } from "../packages/stored-folders.js";
+import { discardAfter, retireFolder, type Retiring } from "../packages/transactions/install-areas.js";
+import type { StagingArea } from "../packages/transactions/staging-area.js";
+import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
+import { writeInstallation } from "../packages/worker-version.js";
+import { KeyedLock } from "../platform/keyed-lock.js";
+import type { ArchiveStore, StoredArchive } from "./archive-store.js";
+import type { OciPluginStore, PluginChange, PluginRow } from "./oci-plugin-store.js";
+import { editPackage, publishFolder } from "./package-edit.js";
+
+/** Pauses in ms before the next attempts to apply the index. The last pause repeats. */
+const pausesMs = [1_000, 2_000, 5_000, 10_000, 30_000];
+
+interface StoredPluginsOptions extends Retiring {
+  readonly rows: OciPluginStore;
+  readonly archives: ArchiveStore;
+  readonly tools: PackageTools;
+}
+
+/** Connects the plugins on the disk with the loaded plugins. */
+interface PluginLoading {
+  /** Loads a plugin, then calls `place`, which installs it. Throws if it cannot be loaded and would replace a loaded plugin. */
+  readonly activate: ActivateUpload;
+  readonly reload: () => Promise<unknown>;
+  /** Called after a change of another daemon. */
+  readonly onElsewhere: (change: PluginChange) => void;
+}
+
+/**
+ * Makes the plugin folders of this daemon follow the index, and sends changes of this daemon to the index. If this daemon cannot load the new
+ * content of a plugin, it keeps the previous one and reports the reason.
+ */
+export class StoredPlugins implements PluginStore {
+  readonly #options: StoredPluginsOptions;
+  readonly #locks = new KeyedLock();
+  readonly #following = new Set<Promise<void>>();
+  readonly #delayed = new Set<string>();
+  readonly #closing = new AbortController();
+  /** Reasons why plugins have other content than the index, by name. */
+  readonly #problems = new Map<string, string>();
+  #area: StagingArea | undefined;
+  #loading: PluginLoading | undefined;
+
+  constructor(options: StoredPluginsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the plugins whose content in the index this daemon does not use, with the reasons. */
+  problems(): ReadonlyMap<string, string> {
+    return this.#problems;
+  }
+
+  /**
+   * Downloads the plugins that this daemon does not have, before the first plugins are loaded. Never throws: `follow` downloads the others
+   * later.
+   */
+  async start(area: StagingArea): Promise<void> {
+    this.#area = area;
+    const missing = this.#options.rows.rows().filter(({ name }) => !existsSync(this.#folderOf(name)));
+    await Promise.all(missing.map(({ name }) => this.#applyLocked(name)));
+  }
+
+  /** Applies the index from now on. Call it after the first plugins were loaded. */
+  follow(loading: PluginLoading): void {
+    this.#loading = loading;
+    const { rows } = this.#options;
+    rows.follow((changes) => {
+      for (const change of changes) this.#note(change.name, change);
+    });
+    for (const name of [...rows.rows().map((row) => row.name), ...rows.deletedNames()]) this.#note(name);
+  }
+
+  async receive(file: UploadedFile, format: ArchiveFormat): Promise<PluginUpload> {
+    const received = await this.#options.archives.receive(file, format);
+    let sent: StoredArchive | undefined;
+    return {
+      send: async () => {
+        sent = await received.send();
+        return sent.digest;
+      },
+      publish: async (metadata) => {
+        if (!sent) throw new Error("the archive must be sent before its plugin is published");
+        await this.#options.rows.publish(metadata, sent);
+      },
+      discard: () => received.discard(),
+    };
+  }
+
+  async publishFolder(staged: Transaction, folder: string): Promise<void> {
+    const { archives, tools, rows } = this.#options;
+    const packing = { archives, tools, folder, staging: path.dirname(folder), assertAccepted: () => undefined };
+    await publishFolder(packing, async (archive, metadata) => {
+      await writeInstallation(staged, folder, { digest: archive.digest });
+      await rows.publish(metadata, archive);
+    });
+  }
+
+  setEnabled(name: string, enabled: boolean): Promise<void> {
+    return this.#options.rows.setEnabled(name, enabled);
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#options.rows.remove(name);
+  }
+
+  async changeFiles(units: readonly Unit[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local"> {
+    const { rows, archives, tools } = this.#options;
+    const isShared = ({ name, folder }: Unit) =>
+      folder === this.#folderOf(name) && (digestOfFolder(folder) !== undefined || (isBuiltIn && !existsSync(folder)));
+    const unit = units.find(isShared);
+    if (!unit || !this.#area) return "local";
+    if (units.some(({ folder }) => folder !== unit.folder))
+      throw new ApiError("INVALID_REQUEST", "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one plugin.");
+    const { name } = unit;
+    const edit = (area: StagingArea) =>
+      inTransaction(area, async (staged) => {
+        const base = rows.find(name);
+        const result = await editPackage(unit, change, {
+          archives,
+          tools,
+          staged,
+          base,
+          assertAccepted: (metadata) => assertSameName(metadata, name),
+          publish: (archive, metadata) => rows.publish(metadata, archive, base),
+          place: (copy) => this.#place(staged, copy, name),
+        });
+        if (result !== "changed") await staged.discard();
+        return result === "removed" ? "removed" : "changed";
+      });
+    const area = this.#area;
+    return await this.#locks.run(name, () => edit(area));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#options.rows.close();
+    await this.#options.archives.close();
+    await Promise.all(this.#following);
+  }
+
+  #note(name: string, change?: PluginChange): void {
+    const following: Promise<void> = this.#apply(name, change)
+      .catch((error: unknown) => this.#options.log.error({ err: error, plugin: name }, "a plugin of another daemon could not be reported"))
+      .finally(() => this.#following.delete(following));
+    this.#following.add(following);
+  }
+
+  async #apply(name: string, change: PluginChange | undefined): Promise<void> {
+    const isDone = await this.#applyLocked(name);
+    if (change?.isElsewhere) this.#loading?.onElsewhere(change);
+    if (!isDone && !this.#delayed.has(name)) void this.#applyLater(name);
+  }
+
+  /** Applies the index after a pause. Repeats this until it succeeds or the daemon stops. */
+  async #applyLater(name: string): Promise<void> {
+    this.#delayed.add(name);
+    for (let attempt = 0, isDone = false; !isDone; attempt += 1) {
+      const pauseMs = pausesMs[Math.min(attempt, pausesMs.length - 1)];
+      await delay(pauseMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined);
+      if (this.#closing.signal.aborted) break;
+      isDone = await this.#applyLocked(name);
+    }
+    this.#delayed.delete(name);
+  }
+
+  /** Returns false if a later attempt can succeed. Never throws. */
+  async #applyLocked(name: string): Promise<boolean> {
+    const { log } = this.#options;
+    return await this.#locks.run(name, async () => {
+      if (this.#closing.signal.aborted || !this.#area) return true;
+      try {
+        await this.#applyOnce(this.#area, name);
+        this.#problems.delete(name);
+        return true;
+      } catch (error) {
+        const isFinal = error instanceof ApiError && error.code === "PLUGIN_LOAD_FAILED";
+        this.#problems.set(name, error instanceof ApiError ? error.message : `${name} cannot be installed: see the log of the daemon.`);
+        const text = "a plugin of the index could not be installed; the previous plugin stays active";
+        log[isFinal ? "error" : "warn"]({ err: error, plugin: name }, text);
+        return isFinal;
+      }
+    });
+  }
+
+  async #applyOnce(area: StagingArea, name: string): Promise<void> {
+    const { rows } = this.#options;
+    // Waits until a change of this daemon, which has already written the row, has changed the folder.
+    await area.exclusively(() => Promise.resolve());
+    const folder = this.#folderOf(name);
+    const row = rows.find(name);
+    const digest = digestOfFolder(folder);
+    if (row && row.digest !== digest) await this.#download(area, row);
+    else if (row && readPackageMetadata(folder)?.enabled !== row.enabled) await this.#writeEnabled(area, row);
+    else if (!row && digest !== undefined && rows.deletedNames().has(name)) await this.#takeAway(area, name);
+  }
+
+  /** Downloads, verifies, unpacks and loads a plugin, then replaces its folder. */
+  async #download(area: StagingArea, row: PluginRow): Promise<void> {
+    const { archives, tools, rows } = this.#options;
+    const { name, digest, sizeBytes, format, enabled } = row;
+    await inTransaction(area, async (staged) => {
+      const content = await staged.makeContentFolder();
+      const archive = path.join(path.dirname(content), "archive");
+      await archives.fetch(row, name, archive);
+      const { root, metadata } = await tools.unpacker.unpack({ path: archive, filename: "archive", sizeBytes }, format, content);
+      assertSameName(metadata, name);
+      const folder = path.join(content, root);
+      if (metadata.enabled !== enabled) {
+        const { filePath, text } = toggledManifest(folder, enabled);
+        await staged.prepareFile(filePath, text);
+      }
+      await writeInstallation(staged, folder, { digest });
+      const directory = { path: area.directory, source: "uploaded" as const };
+      const candidate: StagedPlugin = { directory, folder, target: this.#folderOf(name), name, metadata: { ...metadata, enabled } };
+      const place = async () => {
+        if (rows.find(name)?.digest === digest) await this.#place(staged, folder, name);
+      };
+      if (this.#loading) await this.#loading.activate(candidate, place);
+      else await place();
+    });
+  }
+
+  /** Replaces the folder of a plugin by a staged folder. Deletes the staging folder when no isolate uses the previous files. */
+  async #place(staged: Transaction, from: string, name: string): Promise<void> {
+    const target = this.#folderOf(name);
+    const retiring: Promise<void>[] = [];
+    await this.#area?.exclusively(() =>
+      staged.place({ from, target }, { type: "plugin.installed", subject: { name }, folders: [name] }, (movedTo) => {
+        if (movedTo !== undefined) retiring.push(retireFolder(this.#options, target, movedTo));
+      }),
+    );
+    await discardAfter(retiring, staged);
+  }
+
+  async #writeEnabled(area: StagingArea, { name, enabled }: PluginRow): Promise<void> {
+    const { filePath, text } = toggledManifest(this.#folderOf(name), enabled);
+    const type = enabled ? "plugin.enabled" : "plugin.disabled";
+    await inTransaction(area, async (staged) => {
+      await area.exclusively(() => staged.writeFile(filePath, text, { type, subject: { name }, folders: [name] }, () => undefined));
+      await staged.discard();
+    });
+    await this.#loading?.reload();
+  }
+
+  async #takeAway(area: StagingArea, name: string): Promise<void> {
+    const folder = this.#folderOf(name);
+    await inTransaction(area, async (staged) => {
+      let retired: Promise<void> | undefined;
+      await area.exclusively(() =>
+        staged.takeAway([folder], { type: "plugin.deleted", subject: { name }, folders: [name] }, ([movedTo]) => {
+          retired = retireFolder(this.#options, folder, movedTo);
+        }),
+      );
+      void Promise.resolve(retired).then(() => staged.discard());
+    });
+    await this.#loading?.reload();
+  }
+
+  #folderOf(name: string): string {
+    return path.join(this.#area?.directory ?? "", name);
+  }
+}
+
+function assertSameName(metadata: PackageMetadata, name: string): void {
+  if (metadata.name === name) return;
+  throw new ApiError(
+    "INVALID_PACKAGE_METADATA",
+    `The package of ${name} has the name ${metadata.name}. With RUNTIME_PACKAGE_STORE=oci, upload a new package instead.`,
+  );
+}

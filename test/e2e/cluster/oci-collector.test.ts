@@ -1,0 +1,135 @@
+import { createHash, randomBytes } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
+import { createLog } from "../../../src/server/log/log.js";
+import { ArchiveCollector } from "../../../src/server/package-store/archive-collector.js";
+import { OciBlobStore } from "../../../src/server/registry/oci-blob-store.js";
+import { RegistryClient } from "../../../src/server/registry/registry-client.js";
+import type { BlobStore } from "../../../src/server/registry/blob-store.js";
+import type { Digest } from "../../../src/server/registry/verified-download.js";
+import { startRegistry, type TestRegistry } from "../../support/start-registry.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+const hourMs = 60 * 60_000;
+const log = createLog({ level: "silent" });
+
+let registry: TestRegistry;
+let blobs: OciBlobStore;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  blobs = new OciBlobStore(await RegistryClient.at({ origin: registry.url, repository: "runtimed", credential: () => undefined }));
+});
+
+afterAll(async () => {
+  await blobs.close();
+  await registry.dispose();
+});
+
+async function storeArchive(): Promise<Digest> {
+  const bytes = randomBytes(1000);
+  const digest: Digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  const file = path.join(await temporaryDirectory(), "archive");
+  await writeFile(file, bytes);
+  await blobs.put({ digest, sizeBytes: bytes.length, file, mediaType: "application/octet-stream" });
+  await rm(file);
+  return digest;
+}
+
+/** Opens two collectors on the same records, like two daemons. `later` moves the time of both forward. */
+async function open({
+  store = blobs,
+  isReferenced = (_digest: string) => false,
+}: { store?: BlobStore; isReferenced?: (digest: string) => boolean } = {}) {
+  const keys = new LocalKeyStore({ stateDirectory: await temporaryDirectory(), log });
+  let aheadMs = 0;
+  const now = () => Date.now() + aheadMs;
+  const { records, leases } = keys;
+  const options = { records, leases, blobs: store, isReferenced, log, now };
+  const collectors = [new ArchiveCollector(options), new ArchiveCollector(options)] as const;
+  onTestFinished(() => {
+    for (const collector of collectors) collector.close();
+    keys.close();
+  });
+  const release = async (digest: string) => void (await records.transact(collectors[0].changesFor(undefined, [digest])));
+  return { collectors, records, release, later: (ms: number) => (aheadMs += ms) };
+}
+
+test("an archive is deleted one day after its last reference, and can be stored again", async () => {
+  const { collectors, records, release, later } = await open();
+  const digest = await storeArchive();
+  await release(digest);
+  later(23 * hourMs);
+  await collectors[0].collect();
+  expect(await blobs.has(digest)).toBe(true);
+  later(2 * hourMs);
+  await collectors[0].collect();
+  expect(await blobs.has(digest)).toBe(false);
+  expect(records.fetchSince(0).filter(({ value }) => value !== undefined)).toEqual([]);
+  await collectors[1].keep(digest);
+});
+
+test("an archive that an upload or another package uses is kept", async () => {
+  const referenced = await storeArchive();
+  const { collectors, records, release, later } = await open({ isReferenced: (digest) => digest === referenced });
+  const uploaded = await storeArchive();
+  for (const digest of [referenced, uploaded]) await release(digest);
+  later(25 * hourMs);
+  // An upload of the same archive begins directly before the deletion.
+  await collectors[1].keep(uploaded);
+  await collectors[0].collect();
+  expect([await blobs.has(referenced), await blobs.has(uploaded)]).toEqual([true, true]);
+  await records.transact(collectors[1].changesFor(uploaded, []));
+  expect(records.fetchSince(0).filter(({ value }) => value !== undefined)).toEqual([]);
+});
+
+test("an upload waits while the same archive is being deleted, and then stores it again", async () => {
+  const removing = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const slow: BlobStore = {
+    has: (digest) => blobs.has(digest),
+    put: (blob) => blobs.put(blob),
+    get: (blob, into) => blobs.get(blob, into),
+    remove: async (digest) => {
+      begun.resolve();
+      await removing.promise;
+      return blobs.remove(digest);
+    },
+    close: () => Promise.resolve(),
+  };
+  const { collectors, release, later } = await open({ store: slow });
+  const digest = await storeArchive();
+  await release(digest);
+  later(25 * hourMs);
+  const collecting = collectors[0].collect();
+  await begun.promise;
+  const steps: string[] = [];
+  const keeping = collectors[1].keep(digest).then(() => steps.push("upload"));
+  void collecting.then(() => steps.push("deletion"));
+  removing.resolve();
+  await Promise.all([collecting, keeping]);
+  expect(steps).toEqual(["deletion", "upload"]);
+  expect(await blobs.has(digest)).toBe(false);
+});
+
+test("a registry that does not delete archives is not called again", async () => {
+  let calls = 0;
+  const refusing: BlobStore = {
+    has: (digest) => blobs.has(digest),
+    put: (blob) => blobs.put(blob),
+    get: (blob, into) => blobs.get(blob, into),
+    remove: () => {
+      calls += 1;
+      return Promise.resolve("unsupported");
+    },
+    close: () => Promise.resolve(),
+  };
+  const { collectors, release, later } = await open({ store: refusing });
+  for (const digest of [await storeArchive(), await storeArchive()]) await release(digest);
+  later(25 * hourMs);
+  await collectors[0].collect();
+  await collectors[0].collect();
+  expect(calls).toBe(1);
+});

@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { uploadOf } from "../../support/connect.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import type { TestInstance } from "../../support/start-instances.js";
+import { clusterTestMs, expectSoon, readText, soonMs, startOciInstances, type OciInstances } from "../../support/start-oci-instances.js";
+
+let instances: OciInstances;
+
+beforeAll(async () => {
+  instances = await startOciInstances();
+});
+
+afterAll(() => instances.dispose());
+
+const codeOf = (text: string) => `export default { routes: { fetch: () => new Response(${JSON.stringify(text)}) } };`;
+const greeter = { name: "greeter" };
+
+async function upload({ client }: TestInstance, code: string, more = ""): Promise<void> {
+  const manifest = manifestOf("greeter", "1.0.0", `base: /hello\n${more}`);
+  await client.plugins.upload({ file: uploadOf("plugin.tgz", await packFiles({ "manifest.yaml": manifest, "plugin.js": code })) });
+}
+
+const shown = async ({ client }: TestInstance, name: string) => (await client.plugins.list()).find((plugin) => plugin.name === name);
+
+test(
+  "a plugin is loaded, replaced, toggled, edited and deleted on both daemons",
+  async () => {
+    const [a, c] = await Promise.all([instances.start("a"), instances.start("c")]);
+    await upload(a, codeOf("one"));
+    expect(await readText(a, "hello")).toBe("one");
+    const began = performance.now();
+    await expectSoon(c, "hello", "one");
+    expect(performance.now() - began).toBeLessThan(soonMs);
+    await upload(c, codeOf("two"));
+    await expectSoon(a, "hello", "two");
+    await a.client.plugins.disable({ params: greeter });
+    await expectSoon(c, "hello", 404);
+    expect(await shown(c, "greeter")).toMatchObject({ enabled: false, status: "disabled" });
+    await c.client.plugins.enable({ params: greeter });
+    await expectSoon(a, "hello", "two");
+    const fields = { path: "plugins/greeter" };
+    await a.client.pluginFiles.upload({ files: [uploadOf("plugin.js", Buffer.from(codeOf("three")))], fields });
+    expect(await readText(a, "hello")).toBe("three");
+    await expectSoon(c, "hello", "three");
+
+    // A new daemon loads the plugin before it serves requests.
+    const late = await instances.start("late");
+    expect(await readText(late, "hello")).toBe("three");
+    await late.stop();
+    await c.client.plugins.remove({ params: greeter });
+    await expectSoon(a, "hello", 404);
+    await expect
+      .poll(() => existsSync(path.join(path.dirname(instances.workersOf("a")), "plugins/greeter")), { timeout: soonMs })
+      .toBe(false);
+    await Promise.all([a.stop(), c.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
+  "the settings of a built-in plugin and its state reach the other daemon",
+  async () => {
+    const [a, c] = await Promise.all([instances.start("d"), instances.start("e")]);
+    const params = { name: "plugin-gateway" };
+    const before = await shown(c, params.name);
+    expect(before).toMatchObject({ removable: false });
+    const isEnabled = before?.enabled === true;
+    const toggle = (on: TestInstance, enabled: boolean) =>
+      enabled ? on.client.plugins.enable({ params }) : on.client.plugins.disable({ params });
+    await toggle(a, !isEnabled);
+    await expect.poll(() => shown(c, params.name), { timeout: soonMs }).toMatchObject({ enabled: !isEnabled, removable: true });
+    await toggle(c, isEnabled);
+    await expect.poll(() => shown(a, params.name), { timeout: soonMs }).toMatchObject({ enabled: isEnabled, removable: false });
+    const { etag, fields } = await a.client.pluginConfig.show({ params });
+    expect(fields).toContainEqual(expect.objectContaining({ name: "rateLimitHeaders", value: false }));
+    await a.client.pluginConfig.change({ params, body: { etag, set: { rateLimitHeaders: true } } });
+    await expect
+      .poll(async () => (await c.client.pluginConfig.show({ params })).yaml, { timeout: soonMs })
+      .toContain("rateLimitHeaders: true");
+    await Promise.all([a.stop(), c.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
+  "a daemon that cannot load a plugin keeps the previous one and reports the reason",
+  async () => {
+    const [a, c] = await Promise.all([instances.start("f"), instances.start("g")]);
+    await upload(a, codeOf("old"));
+    await expectSoon(c, "hello", "old");
+    // The working directory of a daemon is its own folder.
+    await writeFile(path.join(instances.workersOf("g"), "../broken-here"), "");
+    const code = `import { existsSync } from "node:fs";\nif (existsSync("broken-here")) throw new Error("not on this machine");\n`;
+    await upload(a, code + codeOf("new"));
+    expect(await readText(a, "hello")).toBe("new");
+    await expect.poll(() => c.output(), { timeout: soonMs }).toContain("the previous plugin stays active");
+    expect(await readText(c, "hello")).toBe("old");
+    const file = path.join(instances.workersOf("g"), "../plugins/greeter/plugin.js");
+    expect(await readFile(file, "utf8")).toContain("old");
+    // The next change replaces it.
+    await upload(a, codeOf("newer"));
+    await expectSoon(c, "hello", "newer");
+    await a.client.plugins.remove({ params: greeter });
+    await Promise.all([a.stop(), c.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
+  "plugins are loaded without the registry, and an upload then changes nothing",
+  async () => {
+    const a = await instances.start("h");
+    let c = await instances.start("i");
+    await upload(a, codeOf("kept"));
+    await expectSoon(c, "hello", "kept");
+    await instances.registry.kill();
+    await c.stop();
+    c = await instances.start("i");
+    expect(await readText(c, "hello")).toBe("kept");
+    await expect(upload(c, codeOf("lost"))).rejects.toMatchObject({ code: "PACKAGE_STORE_UNAVAILABLE", status: 503 });
+    expect([await readText(a, "hello"), await readText(c, "hello")]).toEqual(["kept", "kept"]);
+    await a.client.plugins.disable({ params: greeter });
+    await expectSoon(c, "hello", 404);
+    await instances.registry.restart();
+    await Promise.all([a.stop(), c.stop()]);
+  },
+  clusterTestMs,
+);
