@@ -17,6 +17,7 @@ import { createPluginConfigHandlers } from "./api/plugin-config.js";
 import { createPluginHandlers } from "./api/plugins.js";
 import { createSecretHandlers } from "./api/secrets.js";
 import { createSessionHandlers } from "./api/session.js";
+import { createIndexHandlers } from "./api/shared-index.js";
 import { createSettingsHandlers } from "./api/settings.js";
 import { createLogHandlers } from "./api/logs.js";
 import { createWorkerConfigHandlers } from "./api/worker-config.js";
@@ -282,6 +283,7 @@ export class Daemon {
       isolates: createIsolateHandlers(engine, new IsolateReadings(engine)),
       secrets: createSecretHandlers({ secrets, now: nowSeconds }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
+      index: createIndexHandlers({ store }),
       events: createEventsHandlers(events),
       audit: createAuditHandlers(audit),
       metrics: createMetricsHandlers({

@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import path from "node:path";
 import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
+import { DivergedError } from "./access/replica/divergence.js";
 import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { Config } from "./config/config.js";
 import { eventOfOtherDaemon, type RuntimeEvents } from "./events/runtime-events.js";
@@ -45,6 +46,11 @@ export function openKeyStore(
     stateDirectory,
     instance: { id: daemonDigest(stateDirectory), name: instanceName },
     onForeignChange: ({ type, ...subject }) => events.publish(eventOfOtherDaemon({ type, subject })),
+    onDivergence: (divergence) =>
+      events.publish({
+        type: divergence ? "index.diverged" : "index.resynced",
+        message: divergence ? new DivergedError(divergence).message : "the primary has all rows of this daemon",
+      }),
     log,
   });
 }

@@ -19,14 +19,14 @@ export function isNamedIn(known: Iterable<string>, name: string): boolean {
 }
 
 /**
- * Returns the resources that a client must reload after an event. Returns all resources at the start of the event stream and after lost
- * events.
+ * Returns the resources that a client must reload after an event. Returns all resources at the start of the event stream, after lost
+ * events, and after a resync.
  */
 export function touchedBy(type: EventType): readonly EventResource[] {
   // A changed state of a worker changes nothing in the list of workers, which is long.
   if (type === "worker.health" || type === "plugin.health") return ["health"];
   const noun = nounOf(type);
-  if (noun === "stream") return eventResources;
+  if (noun === "stream" || type === "index.resynced") return eventResources;
   const resource = resourceOfNoun[noun];
   return resource === undefined ? [] : [resource];
 }

@@ -51,6 +51,11 @@ export const exceptions: readonly CommandException[] = [
   { page: "docs/how-to/install.md", command: /RUNTIME_ROOT_KEY_FILE=root.key runtimed/, reason: "the daemon of the test stands for it" },
   { page: "docs/how-to/keys.md", command: /systemctl restart/, reason: systemd },
   { page: "docs/how-to/multi-instance.md", command: /^(sqld|sudo) /, reason: primary },
+  {
+    page: "docs/how-to/multi-instance.md",
+    command: /daemon resync/,
+    reason: "needs a restored primary; test/e2e/cluster/resync.test.ts runs it",
+  },
   { page: "docs/how-to/reverse-proxy.md", command: /^(sudo|sudoedit|curl|runtimectl auth) /, reason: proxies },
   {
     page: "docs/how-to/systemd.md",

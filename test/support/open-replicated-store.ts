@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/access/credentials.js";
+import type { Divergence } from "../../src/shared/contract/shared-index.js";
 import type { NewKey } from "../../src/server/access/key-store.js";
+import { ReplicaReader } from "../../src/server/access/replica/replica-database.js";
 import { ReplicatedKeyStore } from "../../src/server/access/replica/replicated-key-store.js";
 import type { ForeignChange } from "../../src/server/access/replica/replicated-key-cache.js";
 import { createLog, type Log } from "../../src/server/log/log.js";
@@ -13,6 +15,8 @@ export interface OpenedStore {
   readonly stateDirectory: string;
   /** Received changes of other daemons. */
   readonly heard: ForeignChange[];
+  /** Kinds of the detected divergences. Undefined for the end of a divergence. */
+  readonly divergences: (Divergence["kind"] | undefined)[];
 }
 
 /** Opens the key store of one daemon on a real libSQL server. The test's end closes it. */
@@ -22,18 +26,30 @@ export async function openReplicatedStore(
 ): Promise<OpenedStore> {
   const stateDirectory = options.stateDirectory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
   const heard: ForeignChange[] = [];
+  const divergences: OpenedStore["divergences"] = [];
   const store = await ReplicatedKeyStore.open({
     source: { url, token: options.token, syncIntervalMs: options.syncIntervalMs ?? 100 },
     stateDirectory,
     instance: { id: stateDirectory, name: path.basename(stateDirectory) },
     onForeignChange: (change) => heard.push(change),
+    onDivergence: (divergence) => void divergences.push(divergence?.kind),
     log: options.log ?? createLog({ level: "silent" }),
   });
   onTestFinished(async () => {
     await store.close();
     await rm(stateDirectory, { recursive: true, force: true });
   });
-  return { store, stateDirectory, heard };
+  return { store, stateDirectory, heard, divergences };
+}
+
+/** Returns the number of keys that the daemon has after a restart, including revoked keys. */
+export function keysInReplica(stateDirectory: string): number {
+  const reader = new ReplicaReader(path.join(stateDirectory, "replica/current/keys.db"));
+  try {
+    return reader.allRows().keys.length;
+  } finally {
+    reader.close();
+  }
 }
 
 export function newKey(name = "deploys", changes: Partial<NewKey> = {}): NewKey {

@@ -76,6 +76,7 @@ export const commandModules: CommandModules = {
   "daemon install": () => import("../commands/daemon/install.js"),
   "daemon uninstall": () => import("../commands/daemon/uninstall.js"),
   "daemon status": () => import("../commands/daemon/status.js"),
+  "daemon resync": () => import("../commands/daemon/resync.js"),
   "daemon migrate-keys": () => import("../commands/daemon/migrate-keys.js"),
   "daemon backup": () => import("../commands/daemon/backup.js"),
   "daemon restore": () => import("../commands/daemon/restore.js"),

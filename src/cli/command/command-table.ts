@@ -144,6 +144,7 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       status: { summary: "Show the service and the daemon's readiness" },
       backup: { summary: "Back up keys and uploaded packages to a file" },
       restore: { summary: "Replace keys and uploaded packages with a backup" },
+      resync: { summary: "Decide which rows are valid after a restored primary" },
       "migrate-keys": { summary: "Move the keys to a shared libSQL server" },
     },
   },

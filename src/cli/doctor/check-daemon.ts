@@ -101,6 +101,7 @@ const fixes: Readonly<Record<string, string>> = {
   "panel-origin": "set the variable and restart the daemon",
   "plugin-uploads": "set the variable and restart the daemon",
   "package-store": "start the registry, check its credential, or upload a plugin that this daemon can load",
+  "key-store": "check the primary of the key store; if it was restored or emptied: runtimectl daemon resync --help",
   "disk-space": "delete packages, logs or other files on this file system, or enlarge it",
   "worker-data": "delete files through the worker, or deploy a version with a larger `data`; see runtimectl data list",
 };

@@ -1,3 +1,4 @@
+import type { Divergence, ResyncMode } from "../../shared/contract/shared-index.js";
 import type { Permission, Role } from "../../shared/permissions.js";
 import type { LeaseStore } from "../storage/lease-store.js";
 import type { RecordStore } from "../storage/record-store.js";
@@ -37,6 +38,8 @@ export interface KeyStoreState {
   readonly isWritable: boolean;
   /** The reason why the store cannot be read or written, for operators. */
   readonly problem: string | undefined;
+  /** The revisions of this daemon that the primary lacks. Undefined if it lacks none, or if there is no primary. */
+  readonly divergence: Divergence | undefined;
   readonly replica: ReplicaState | undefined;
 }
 
@@ -77,6 +80,11 @@ export interface KeyStore {
   /** Leases for work that at most one of the daemons with the same keys must do. */
   readonly leases: LeaseStore;
   readState(): KeyStoreState;
+  /**
+   * Ends a divergence, and returns the numbers of active keys and of records afterwards. Throws INDEX_NOT_DIVERGED, CHANGE_CONFLICT or
+   * KEY_STORE_UNAVAILABLE; then nothing has changed.
+   */
+  resync(mode: ResyncMode): Promise<{ keys: number; records: number }>;
   /** Throws if the key store is not readable. */
   assertReadable(): void;
   close(): void | Promise<void>;

@@ -136,7 +136,11 @@ export class LocalKeyStore implements KeyStore {
 
   readState(): KeyStoreState {
     const problem = this.#damage() ?? (this.#canBeWritten() ? undefined : "the key store cannot be written");
-    return { mode: "local", isReadable: true, isWritable: problem === undefined, problem, replica: undefined };
+    return { mode: "local", isReadable: true, isWritable: problem === undefined, problem, divergence: undefined, replica: undefined };
+  }
+
+  async resync(): Promise<never> {
+    throw new ApiError("INDEX_NOT_DIVERGED", "This daemon has no primary (RUNTIME_AUTH_DB_MODE=local). Nothing was changed.");
   }
 
   assertReadable(): void {

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { ApiError } from "../../shared/api-error.js";
+import { ApiError, type ErrorBody } from "../../shared/api-error.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { hasSeveralSessionCookies } from "../access/credentials.js";
 import { errorHeaders, toApiError } from "../web/error-response.js";
@@ -64,15 +64,22 @@ function sendRefusal(
   cause: unknown,
   { log, onFailure }: { readonly log: Log; readonly onFailure: (error: ApiError) => void },
 ): void {
+  const { principal } = context.state as CallState;
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
   // Deletes session cookies that a page of a worker could have set. With several session cookies, the next sign-in would fail too.
   if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
-  context.body = JSON.stringify(error.toBody());
+  context.body = JSON.stringify(visibleBody(error, principal));
   if (error.status < 500) return;
   onFailure(error);
   log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
+}
+
+/** Returns the body of an error. Omits missing changes of the index, which concern all namespaces, for keys with a restriction. */
+function visibleBody(error: ApiError, principal: Principal | undefined): ErrorBody {
+  if (error.code !== "INDEX_DIVERGED" || principal?.namespaces.includes("*")) return error.toBody();
+  return new ApiError(error.code, error.message).toBody();
 }
 
 /** Logs each call that can change data at level info, and each read at level debug. */

@@ -13,7 +13,7 @@ export const archiveErrors = [
 ] as const;
 
 /** Error codes for a change that the index of a package store rejects. */
-export const indexErrors = ["KEY_STORE_UNAVAILABLE", "CHANGE_CONFLICT"] as const;
+export const indexErrors = ["KEY_STORE_UNAVAILABLE", "INDEX_DIVERGED", "CHANGE_CONFLICT"] as const;
 
 /** Error codes for an archive that a package store does not store. */
 export const storeErrors = [...indexErrors, "PACKAGE_STORE_UNAVAILABLE"] as const;

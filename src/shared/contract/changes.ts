@@ -27,6 +27,7 @@ export const changeTypes = [
   "secret.removed",
   "secret.key-rotated",
   "session.opened",
+  "index.resynced",
 ] as const;
 export type ChangeType = (typeof changeTypes)[number];
 

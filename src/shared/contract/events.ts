@@ -15,6 +15,7 @@ export const eventTypes = [
   "worker.data-full",
   "worker.health",
   "plugin.health",
+  "index.diverged",
   "stream.opened",
   "stream.gap",
 ] as const;
@@ -41,6 +42,7 @@ const readPermissions = {
   secret: "workers:read",
   key: "keys:read",
   session: "keys:read",
+  index: "keys:read",
 } as const;
 
 /**

@@ -75,7 +75,15 @@ export const add = endpoint({
   inputErrors: { host: "INVALID_HOST" },
   status: 200,
   result: successOf(Host),
-  errors: ["HOST_NOT_ALLOWED", "HOST_TAKEN", "NAMESPACE_DENIED", "TOO_MANY_HOSTS", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
+  errors: [
+    "HOST_NOT_ALLOWED",
+    "HOST_TAKEN",
+    "NAMESPACE_DENIED",
+    "TOO_MANY_HOSTS",
+    "KEY_STORE_UNAVAILABLE",
+    "INDEX_DIVERGED",
+    "INSUFFICIENT_STORAGE",
+  ],
 });
 
 export const remove = endpoint({
@@ -88,5 +96,5 @@ export const remove = endpoint({
   inputErrors: { host: "INVALID_HOST" },
   status: 200,
   result: Success,
-  errors: ["HOST_NOT_FOUND", "NAMESPACE_DENIED", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
+  errors: ["HOST_NOT_FOUND", "NAMESPACE_DENIED", "KEY_STORE_UNAVAILABLE", "INDEX_DIVERGED", "INSUFFICIENT_STORAGE"],
 });

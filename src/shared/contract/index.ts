@@ -16,6 +16,7 @@ import * as metricsHistory from "./metrics-history.js";
 import * as plugins from "./plugins.js";
 import * as secrets from "./secrets.js";
 import * as session from "./session.js";
+import * as sharedIndex from "./shared-index.js";
 import * as settings from "./settings.js";
 import * as workerChanges from "./worker-changes.js";
 import { health as workerHealth } from "./worker-health.js";
@@ -70,6 +71,7 @@ export const contract = {
   pluginConfig: { show: configuration.showOfPlugin, change: configuration.changeOfPlugin },
   settings: { show: settings.show },
   keys: { list: keys.list, meta: keys.meta, create: keys.create, rotate: keys.rotate, revoke: keys.revoke },
+  index: { show: sharedIndex.show, resync: sharedIndex.resync },
   events: { stream: events.stream },
   audit: { list: audit.list },
   metrics: { text: metrics.text, show: metrics.show, history: metricsHistory.history, sparklines: metricsHistory.sparklines },

@@ -148,7 +148,7 @@ export const create = endpoint({
   status: 201,
   returnsKey: true,
   result: successOf(NewKey),
-  errors: ["MISSING_PERMISSIONS", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
+  errors: ["MISSING_PERMISSIONS", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INDEX_DIVERGED", "INSUFFICIENT_STORAGE"],
 });
 
 export const rotate = endpoint({
@@ -163,7 +163,14 @@ export const rotate = endpoint({
   status: 201,
   returnsKey: true,
   result: successOf(NewKey.extend({ rotated: z.object({ id: z.int(), expiresAt: Timestamp.describe("Expiry of the old key") }) })),
-  errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
+  errors: [
+    "KEY_SELF_REVOKE_FORBIDDEN",
+    "KEY_NOT_FOUND",
+    "PERMISSION_ESCALATION",
+    "KEY_STORE_UNAVAILABLE",
+    "INDEX_DIVERGED",
+    "INSUFFICIENT_STORAGE",
+  ],
 });
 
 export const revoke = endpoint({
@@ -176,5 +183,5 @@ export const revoke = endpoint({
   inputErrors: { id: "INVALID_KEY_ID" },
   status: 200,
   result: Success,
-  errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE"],
+  errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INDEX_DIVERGED"],
 });

@@ -40,7 +40,13 @@ const secretValue = z
 const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
 const namespaceErrors = { namespace: "INVALID_NAMESPACE" } as const;
 const secretNameErrors = { key: "INVALID_SECRET_NAME" } as const;
-const writeErrors = ["SECRETS_KEY_UNAVAILABLE", "KEY_STORE_UNAVAILABLE", "STORAGE_NOT_WRITABLE", "INSUFFICIENT_STORAGE"] as const;
+const writeErrors = [
+  "SECRETS_KEY_UNAVAILABLE",
+  "KEY_STORE_UNAVAILABLE",
+  "INDEX_DIVERGED",
+  "STORAGE_NOT_WRITABLE",
+  "INSUFFICIENT_STORAGE",
+] as const;
 
 const RemoveQuery = z.object({
   force: z.enum(["false", "true"]).optional().describe("`true`: remove it although an active version requires it, which then cannot start"),
@@ -88,7 +94,7 @@ export const remove = endpoint({
   inputErrors: { ...nameErrors, ...secretNameErrors },
   status: 200,
   result: Success,
-  errors: ["SECRET_NOT_FOUND", "SECRET_IN_USE", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
+  errors: ["SECRET_NOT_FOUND", "SECRET_IN_USE", "KEY_STORE_UNAVAILABLE", "INDEX_DIVERGED", "INSUFFICIENT_STORAGE"],
 });
 
 export const listOfNamespace = endpoint({
@@ -128,7 +134,7 @@ export const removeOfNamespace = endpoint({
   inputErrors: { ...namespaceErrors, ...secretNameErrors },
   status: 200,
   result: Success,
-  errors: ["NAMESPACE_DENIED", "SECRET_NOT_FOUND", "SECRET_IN_USE", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
+  errors: ["NAMESPACE_DENIED", "SECRET_NOT_FOUND", "SECRET_IN_USE", "KEY_STORE_UNAVAILABLE", "INDEX_DIVERGED", "INSUFFICIENT_STORAGE"],
 });
 
 export const rotateKey = endpoint({

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../../src/shared/errors.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 
 /** One valid input for a call with the root key, and several invalid inputs. */
@@ -11,6 +12,8 @@ export interface Example {
   readonly upload?: Buffer;
   /** Request bodies that the daemon must reject, each with the error code of the response. */
   readonly badBodies?: readonly (readonly [body: unknown, code: string])[];
+  /** Code with which a daemon without a primary rejects the valid input. */
+  readonly refusal?: ErrorCode;
 }
 
 /** Returns one example for each operation of the contract. */
@@ -115,6 +118,12 @@ export async function createExamples(facts: {
       badBodies: ["", "soon", "-1h", "1.5d2h", "31d", " 1h", "24", 24, null].map((overlap) => [{ overlap }, "INVALID_REQUEST"] as const),
     },
     "keys.revoke": { params: { id: String(facts.victimKeyId) } },
+    "index.show": {},
+    "index.resync": {
+      body: { mode: "accept-primary" },
+      refusal: "INDEX_NOT_DIVERGED",
+      badBodies: [{}, { mode: "from-primary" }, { mode: "from-cache", force: true }].map((body) => [body, "INVALID_REQUEST"] as const),
+    },
     "events.stream": {},
     "audit.list": {},
     "metrics.text": {},

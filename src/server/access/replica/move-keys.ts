@@ -9,7 +9,7 @@ import type { KeyRow } from "../key-store.js";
 import { assertLogSound } from "../write-ahead-log.js";
 import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
-import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
+import { assertSupportedPrimary, createTables, insertRows, partsOf, readHead, selectMoved, underMark } from "./primary-sql.js";
 
 /** Time limit for the transaction that moves the keys. The limit is long, because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
@@ -18,7 +18,6 @@ const moveDeadlineMs = 60_000;
  * after this process has reported a failure.
  */
 const acceptanceMs = 50_000;
-const rowsInStatement = 500;
 
 /**
  * Copies all keys of an unused local key store to a primary without keys, in one transaction. Throws PrimaryError, PrimaryHasKeysError,
@@ -64,12 +63,6 @@ async function send(primary: Primary, { keys, records }: StoreRows, head: SqlRow
   const results = await primary.write(...underMark(marked, [...inserts, selectMoved()]));
   const moved = Number(results.at(-3)?.[0]?.["moved"] ?? 0);
   if (moved !== keys.length) throw new PrimaryHasKeysError();
-}
-
-function partsOf<Row>(rows: readonly Row[]): (readonly Row[])[] {
-  return Array.from({ length: Math.ceil(rows.length / rowsInStatement) }, (_, part) =>
-    rows.slice(part * rowsInStatement, (part + 1) * rowsInStatement),
-  );
 }
 
 /**

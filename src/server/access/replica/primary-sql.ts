@@ -4,7 +4,9 @@ import { NewerStateError } from "../../config/newer-state-error.js";
 import { nowMs } from "../../storage/lease-sql.js";
 
 /** Number of revisions that the primary keeps. If a replica is further behind, the daemon fetches a complete new replica. */
-const keptRevisions = 10_000;
+export const keptRevisions = 10_000;
+
+const rowsInStatement = 500;
 
 /**
  * SQL expression for the revision of the running change. The expression is null if the primary received the change too late. The statements
@@ -184,6 +186,13 @@ function changeActive(assignment: string, values: readonly SqlValue[]): Statemen
 /** Returns numbered SQL placeholders, such as `?2, ?3`. */
 function placeholders(first: number, count: number): string {
   return Array.from({ length: count }, (_, index) => `?${first + index}`).join(", ");
+}
+
+/** Splits rows into parts that one statement can insert. */
+export function partsOf<Row>(rows: readonly Row[]): (readonly Row[])[] {
+  return Array.from({ length: Math.ceil(rows.length / rowsInStatement) }, (_, part) =>
+    rows.slice(part * rowsInStatement, (part + 1) * rowsInStatement),
+  );
 }
 
 /** Throws NewerStateError if the tables of the primary or a replica have a newer schema. */

@@ -1,7 +1,8 @@
 import Database from "better-sqlite3";
 import { assertSupportedPrimary, type Position, type ReplicatedKeyRow } from "./primary-sql.js";
 import type { RecordRow } from "./record-sql.js";
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import type { IndexRows } from "./divergence.js";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /** Maximum time that SQLite waits for a lock of the database file. The time is short, because the wait blocks the event loop. */
@@ -71,13 +72,46 @@ export class ReplicaReader {
 
   /** Returns at most `count` records that follow the given position, including removed records. The order is revision, kind, key. */
   recordsAfter({ revision, kind, key }: Omit<RecordRow, "value">, count: number): RecordRow[] {
-    const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get();
-    if (!hasTable) return [];
+    if (!this.#hasRecords()) return [];
     return this.#database
       .prepare<[number, string, string, number], RecordRow>(
         "SELECT * FROM records WHERE (revision, kind, key) > (?, ?, ?) ORDER BY revision, kind, key LIMIT ?",
       )
       .all(revision, kind, key, count);
+  }
+
+  /** Returns the newest keys and records after a revision, at most `count` of each, including revoked keys and removed records. */
+  newestAfter(revision: number, count: number): IndexRows {
+    const select = <Row>(table: "keys" | "records") =>
+      this.#database
+        .prepare<[number, number], Row>(`SELECT * FROM ${table} WHERE revision > ? ORDER BY revision DESC LIMIT ?`)
+        .all(revision, count);
+    return { keys: select<ReplicatedKeyRow>("keys"), records: this.#hasRecords() ? select<RecordRow>("records") : [] };
+  }
+
+  /** Returns all keys and records, including revoked keys and removed records. */
+  allRows(): IndexRows {
+    return this.newestAfter(-1, -1);
+  }
+
+  /** Returns all kept revisions with their marks, newest first. */
+  marks(): Omit<Position, "epoch">[] {
+    return this.#database.prepare<[], Omit<Position, "epoch">>("SELECT revision, mark FROM key_revisions ORDER BY revision DESC").all();
+  }
+
+  /** Returns whether the replica contains this position of its history, or keeps only newer revisions. */
+  follows({ revision, mark }: Position): boolean {
+    return (
+      this.#database
+        .prepare<[number, string, number], number>(
+          `SELECT 1 FROM key_revisions WHERE revision = ? AND mark = ? OR ? < (SELECT min(revision) FROM key_revisions) LIMIT 1`,
+        )
+        .get(revision, mark, revision) !== undefined
+    );
+  }
+
+  #hasRecords(): boolean {
+    return this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get() !== undefined;
   }
 
   #schemaVersion(): number {
@@ -115,6 +149,23 @@ export class ReplicaFolder {
 
   get hasCurrent(): boolean {
     return existsSync(this.currentFile);
+  }
+
+  /**
+   * True if the current replica has rows that the primary lacks, as found by an earlier sync. The note is a file beside the replica, so a
+   * replacement of the replica removes it.
+   */
+  get isDiverged(): boolean {
+    return existsSync(this.#divergedFile);
+  }
+
+  set isDiverged(isDiverged: boolean) {
+    if (isDiverged) writeFileSync(this.#divergedFile, "");
+    else rmSync(this.#divergedFile, { force: true });
+  }
+
+  get #divergedFile(): string {
+    return path.join(this.#path("current"), "diverged");
   }
 
   /** Creates an empty folder `next` and returns the path of the database file in it. */

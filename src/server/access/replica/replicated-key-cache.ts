@@ -23,16 +23,21 @@ export interface ForeignChange {
 export class ReplicatedKeyCache {
   #keys = new KeyCache();
   #revision = 0;
-  /** Revisions of the changes that this daemon made, by key id. The replica possibly does not contain these changes yet. */
-  readonly #ahead = new Map<number, number>();
+  /** Rows that this daemon changed, by key id. The replica possibly does not contain these changes yet. */
+  readonly #ahead = new Map<number, ReplicatedKeyRow>();
 
   get keys(): KeyCache {
     return this.#keys;
   }
 
+  /** Rows that this daemon changed and the replica possibly does not contain yet. */
+  get ownRows(): ReplicatedKeyRow[] {
+    return [...this.#ahead.values()];
+  }
+
   /** Applies a change of this daemon that the primary has confirmed. */
   noteOwn(row: ReplicatedKeyRow): void {
-    if (row.revision > this.#revision) this.#ahead.set(row.id, row.revision);
+    if (row.revision > this.#revision) this.#ahead.set(row.id, row);
     this.#store(this.#keys, row);
   }
 
@@ -52,7 +57,7 @@ export class ReplicatedKeyCache {
       if (rows.length < pageRows) break;
       await turn();
     }
-    for (const [id, ownRevision] of this.#ahead) if (ownRevision > revision) carryOver(id, this.#keys, loaded);
+    for (const [id, own] of this.#ahead) if (own.revision > revision) carryOver(id, this.#keys, loaded);
     for (const [id, usedAt] of this.#keys.unwrittenUses()) loaded.markUsed(id, usedAt);
     this.#keys = loaded;
     this.#reached(revision);
@@ -81,11 +86,11 @@ export class ReplicatedKeyCache {
 
   #reached(revision: number): void {
     this.#revision = revision;
-    for (const [id, ownRevision] of this.#ahead) if (ownRevision <= revision) this.#ahead.delete(id);
+    for (const [id, own] of this.#ahead) if (own.revision <= revision) this.#ahead.delete(id);
   }
 
   #apply(row: ReplicatedKeyRow): ForeignChange | undefined {
-    if ((this.#ahead.get(row.id) ?? 0) > row.revision) return undefined;
+    if ((this.#ahead.get(row.id)?.revision ?? 0) > row.revision) return undefined;
     const before = this.#keys.find(row.id);
     this.#store(this.#keys, row);
     const type = changeBetween(before, this.#keys.find(row.id));

@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
+import type { Divergence, ResyncMode } from "../../../shared/contract/shared-index.js";
 import type { Log } from "../../log/log.js";
 import type { PrimarySource } from "../../config/primary-source.js";
 import type { LeaseHolder } from "../../storage/lease-store.js";
 import type { RecordChange } from "../../storage/record-store.js";
 import { fromRow, type KeyStore, type KeyStoreState, type NewKey, type StoredKey } from "../key-store.js";
+import { DivergedError, indexDiverged } from "./divergence.js";
 import { PrimaryError, Primary, type SqlRow, type Statement } from "./primary-client.js";
 import {
   expireKey,
@@ -46,6 +48,8 @@ const usageWriteIntervalMs = 30_000;
  * other daemons.
  */
 const usesAtOnce = 500;
+/** Maximum time for which a rejected change waits for the state of the primary, which shows the reason. */
+const checkLimitMs = 1_000;
 /** Seconds in the `Retry-After` header of the response when the daemon cannot write to the primary. */
 const retryAfterSeconds = 5;
 
@@ -56,12 +60,15 @@ export interface ReplicatedKeyStoreOptions {
   readonly instance: Pick<LeaseHolder, "id" | "name">;
   /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;
+  /** Called when the primary lacks revisions of this daemon, and with undefined when that ends without `resync`. */
+  readonly onDivergence: (divergence: Divergence | undefined) => void;
   readonly log: Log;
 }
 
 /**
  * Key store that several daemons share. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to
- * the primary. If the primary does not respond within 2 s, changes throw KEY_STORE_UNAVAILABLE.
+ * the primary. If the primary does not respond within 2 s, changes throw KEY_STORE_UNAVAILABLE. If it lacks revisions that this daemon
+ * has, changes throw INDEX_DIVERGED.
  */
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
@@ -74,7 +81,10 @@ export class ReplicatedKeyStore implements KeyStore {
   readonly records = new ReplicatedRecordStore((changes) => this.#putRecords(changes));
   readonly leases: SqlLeaseStore;
 
-  private constructor(primary: Primary, { source, stateDirectory, instance, onForeignChange, log }: ReplicatedKeyStoreOptions) {
+  private constructor(
+    primary: Primary,
+    { source, stateDirectory, instance, onForeignChange, onDivergence, log }: ReplicatedKeyStoreOptions,
+  ) {
     this.#primary = primary;
     const leaseDatabase = new PrimaryLeaseDatabase({
       send: (statements, options) => this.#send(statements, options),
@@ -92,13 +102,15 @@ export class ReplicatedKeyStore implements KeyStore {
         for (const change of await this.#table.catchUp(reader, this.#instance)) onForeignChange(change);
         await this.records.catchUp(reader);
       },
-      onAnother: async (reader, isDiverged) => {
-        if (isDiverged) this.#table.forgetOwn();
+      ownRows: () => ({ keys: this.#table.ownRows, records: this.records.ownRows }),
+      onDivergence,
+      onAnother: async (reader, isResynced) => {
+        if (isResynced) this.#table.forgetOwn();
         const before = this.#table.keys.size;
         await this.#table.load(reader);
-        await this.records.load(reader, { isDiverged });
-        if (isDiverged)
-          log.error({ before, now: this.#table.keys.size }, "the keys are those of an older state now: some that were revoked may be back");
+        await this.records.load(reader, { isResynced });
+        if (isResynced)
+          log.warn({ before, now: this.#table.keys.size }, "the keys were replaced, because daemon and primary were resynced");
       },
       log,
     });
@@ -166,14 +178,25 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 
   readState(): KeyStoreState {
-    const { problem, hasReplica, state } = this.#replication;
+    const { divergence, hasReplica, state } = this.#replication;
+    const problem = divergence ? new DivergedError(divergence).message : this.#replication.problem;
     return {
       mode: "sync",
       isReadable: hasReplica,
       isWritable: problem === undefined,
       problem: problem === undefined ? undefined : `the primary of the key store ${problem}`,
+      divergence,
       replica: state,
     };
+  }
+
+  async resync(mode: ResyncMode): Promise<{ keys: number; records: number }> {
+    try {
+      await this.#replication.resync(mode);
+    } catch (error) {
+      throw error instanceof ApiError ? error : unavailable((error as Error).message, error);
+    }
+    return { keys: this.keyCount, records: this.records.recordCount };
   }
 
   assertReadable(): void {
@@ -199,7 +222,7 @@ export class ReplicatedKeyStore implements KeyStore {
     const marked = this.#createMark();
     const results = await this.#send(underMark(marked, statements));
     const revision = results.at(-1)?.[0]?.["revision"];
-    if (revision === undefined) throw this.#notAccepted();
+    if (revision === undefined) throw await this.#notAccepted();
     this.#replication.noteOwn({ ...marked.known, revision: Number(revision), mark: marked.mark });
     return results.slice(1, -2);
   }
@@ -209,7 +232,7 @@ export class ReplicatedKeyStore implements KeyStore {
     const statements = underMark(marked, [putRecords(changes), selectAccepted(), removeUnusedMark()]);
     const results = await this.#send(statements, { creating: createRecordTable() });
     const revision = results.at(-1)?.[0]?.["revision"];
-    if (revision === undefined && results.at(2)?.length !== 1) throw this.#notAccepted();
+    if (revision === undefined && results.at(2)?.length !== 1) throw await this.#notAccepted();
     if (revision === undefined) {
       // The replica lacks the change of another daemon, which the caller must read first.
       this.#replication.hurry();
@@ -221,13 +244,17 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 
   /** Returns the error of a change that the primary did not accept. Requests the state of the primary, which shows the reason. */
-  #notAccepted(): ApiError {
-    this.#replication.hurry();
-    return unavailable("received the change too late, or was restored or replaced by another server");
+  async #notAccepted(): Promise<ApiError> {
+    await this.#replication.check(checkLimitMs);
+    const { divergence } = this.#replication;
+    return divergence
+      ? indexDiverged(divergence)
+      : unavailable("received the change too late, or was restored or replaced by another server");
   }
 
   #known(): KnownPrimary {
-    const { primary: known, problem } = this.#replication;
+    const { primary: known, problem, divergence } = this.#replication;
+    if (divergence) throw indexDiverged(divergence);
     if (!known) throw unavailable(problem ?? "has not responded yet");
     return known;
   }
@@ -246,11 +273,13 @@ export class ReplicatedKeyStore implements KeyStore {
     try {
       return await this.#primary.write(...statements).catch(async (error: unknown) => {
         if (creating.length === 0 || !(error instanceof PrimaryError) || error.kind !== "without-tables") throw error;
-        await this.#primary.write(...creating);
+        // Fails in a primary that was emptied, so that nothing is written to it.
+        await this.#primary.write({ sql: "SELECT 1 FROM key_store", values: [] }, ...creating);
         return this.#primary.write(...statements);
       });
     } catch (error) {
-      throw error instanceof PrimaryError ? unavailable(error.message, error) : error;
+      if (!(error instanceof PrimaryError)) throw error;
+      throw error.kind === "without-tables" ? await this.#notAccepted() : unavailable(error.message, error);
     }
   }
 

@@ -27,6 +27,16 @@ export class ReplicatedRecordStore implements RecordStore {
     this.#put = put;
   }
 
+  /** Rows that this daemon changed and the replica possibly does not contain yet. */
+  get ownRows(): RecordRow[] {
+    return [...this.#ahead.values()].map((record) => ({ ...record, value: record.value ?? null }));
+  }
+
+  /** Number of records that are not removed. */
+  get recordCount(): number {
+    return [...this.#records.values()].filter(({ value }) => value !== undefined).length;
+  }
+
   readRevision(): number {
     return this.#revision;
   }
@@ -53,10 +63,10 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 
   /** Replaces all records by the records of a replica. The caller must ensure that no process writes the replica meanwhile. */
-  async load(reader: ReplicaReader, { isDiverged }: { isDiverged: boolean }): Promise<void> {
+  async load(reader: ReplicaReader, { isResynced }: { isResynced: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
     // Discards the earlier changes of this daemon, because a replaced primary does not contain them.
-    if (isDiverged) this.#ahead.clear();
+    if (isResynced) this.#ahead.clear();
     const loaded = new Map<string, StoredRecord>();
     await readInto(loaded, reader, 0);
     for (const record of this.#ahead.values()) keepNewest(loaded, record);

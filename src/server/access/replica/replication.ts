@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { PrimarySource } from "../../config/primary-source.js";
 import type { Log } from "../../log/log.js";
+import { ApiError } from "../../../shared/api-error.js";
+import type { Divergence, ResyncMode } from "../../../shared/contract/shared-index.js";
 import type { ReplicaState } from "../key-store.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
+import { commonRevisionOf, describeDivergence, DivergedError, divergenceKind, type Head, type IndexRows } from "./divergence.js";
 import { PrimaryError, type Primary } from "./primary-client.js";
 import { assertSupportedPrimary, createTables, readHead, type Position } from "./primary-sql.js";
-import { ReplicaReader, type ReplicaFolder } from "./replica-database.js";
-import { ReplicaSyncer } from "./replica-syncer.js";
+import { rowsOf, writeRows } from "./resync.js";
+import type { ReplicaReader, ReplicaFolder } from "./replica-database.js";
+import { Replica } from "./replica.js";
+import { SyncLoop } from "./sync-loop.js";
 
 /** Time after which the daemon fetches a complete new replica, if all syncs succeed but the replica stays behind the primary. */
 const stalledAfterMs = 10_000;
@@ -14,6 +19,8 @@ const stalledAfterMs = 10_000;
 const mostFailedSyncs = 3;
 /** Minimum pause after a failed sync. The pause limits the rate of requests to a failing primary. */
 const leastPauseAfterFailureMs = 500;
+/** Number of keys, and of records, from which the daemon describes missing revisions. */
+const mostDescribedRows = 400;
 /** Matches the error messages of libsql for damaged files. */
 const damage = /wal_index|malformed|not a database|corrupt|disk image/i;
 
@@ -23,11 +30,12 @@ export interface ReplicationOptions {
   readonly folder: ReplicaFolder;
   /** Called when the current replica contains new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /**
-   * Called when a new replica has replaced the previous one. `isDiverged` is true if the primary lacks changes that the previous replica
-   * contained.
-   */
-  readonly onAnother: (reader: ReplicaReader, isDiverged: boolean) => Promise<void>;
+  /** Called when a new replica has replaced the previous one. `isResynced` is true if it has another history than the previous one. */
+  readonly onAnother: (reader: ReplicaReader, isResynced: boolean) => Promise<void>;
+  /** Returns the changes of this daemon that the replica possibly does not contain yet. */
+  readonly ownRows: () => IndexRows;
+  /** Called when the primary lacks revisions of this daemon, and with undefined when that ends without `resync`. */
+  readonly onDivergence: (divergence: Divergence | undefined) => void;
   readonly log: Log;
 }
 
@@ -41,29 +49,21 @@ export interface KnownPrimary {
   readonly nowMs: () => number;
 }
 
-/** Newest position of the primary. */
-interface Head extends Position {
-  /** Oldest revision that the primary keeps. */
-  readonly oldest: number;
-  /** Mark that the primary stores for the requested revision. Null if the primary does not store that revision. */
-  readonly markThere: string | null;
-}
-
-/**
- * Problem of the primary that only an operator can solve. Messages put the words "the primary" before the text, so the text begins with a
- * verb.
- */
-class PrimaryAlarm extends Error {}
-
 /** Keeps a replica equal to the primary. At each interval, requests the newest revision of the primary and fetches newer changes. */
 export class Replication {
   readonly #options: ReplicationOptions;
-  readonly #ending = new AbortController();
-  #reader: ReplicaReader | undefined;
-  #syncer: ReplicaSyncer;
+  readonly #replica: Replica;
+  readonly #loop: SyncLoop;
   /** Clock of the primary at its last response. Undefined while the primary lacks the keys of this daemon. */
   #clock: KnownPrimary["nowMs"] | undefined;
   #newest: Position | undefined;
+  /** Positions of changes of this daemon that the replica does not contain yet. */
+  #ownPositions: Position[] = [];
+  /** False if a sync replaced rows of the replica by those of a restored or resynced primary. The rows in memory then stay. */
+  #hasOwnRows = true;
+  #divergence: Divergence | undefined;
+  /** State of daemon and primary for which `#divergence` was computed. */
+  #divergedState = "";
   #problem: string | undefined = "has not responded yet";
   #newerState: NewerStateError | undefined;
   #alikeAtMs: number | undefined;
@@ -71,14 +71,15 @@ export class Replication {
   #failuresInRow = 0;
   #failedSyncs = 0;
   #renewals = 0;
-  #running: Promise<void> = Promise.resolve();
-  #endPause: () => void = () => undefined;
-  /** True if the next sync starts without a pause. */
-  #isHurried = false;
 
   constructor(options: ReplicationOptions) {
     this.#options = options;
-    this.#syncer = this.#syncerOf(options.folder.currentFile);
+    this.#replica = new Replica(options);
+    const { syncIntervalMs } = options.source;
+    this.#loop = new SyncLoop({
+      sync: () => this.#once(),
+      pauseMs: () => (this.#problem === undefined ? syncIntervalMs : Math.max(syncIntervalMs, leastPauseAfterFailureMs)),
+    });
   }
 
   /**
@@ -93,13 +94,18 @@ export class Replication {
     return this.#problem;
   }
 
+  /** The revisions that the primary lacks. Undefined if it lacks none, or has not responded yet. */
+  get divergence(): Divergence | undefined {
+    return this.#divergence;
+  }
+
   /** Error of the last sync about a newer schema. Undefined if the schema is supported. */
   get newerState(): NewerStateError | undefined {
     return this.#newerState;
   }
 
   get hasReplica(): boolean {
-    return this.#reader !== undefined;
+    return this.#replica.reader !== undefined;
   }
 
   get state(): ReplicaState {
@@ -109,41 +115,52 @@ export class Replication {
 
   /** Opens the stored replica. Resolves with false if the replica is missing or damaged. Throws NewerStateError for a newer schema. */
   async open(): Promise<boolean> {
-    const { folder, log, onAnother } = this.#options;
-    if (!folder.hasCurrent) return false;
-    try {
-      this.#reader = new ReplicaReader(folder.currentFile);
-      await onAnother(this.#reader, false);
-      return true;
-    } catch (error) {
-      if (error instanceof NewerStateError) throw error;
-      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched again");
-      this.#reader?.close();
-      this.#reader = undefined;
-      folder.removeCurrent();
-      return false;
-    }
+    return this.#replica.open((reader) => this.#options.onAnother(reader, false));
   }
 
   /** Syncs the replica once, then at each interval in the background. Resolves after the first sync. */
   async begin(): Promise<void> {
-    const first = this.#once();
-    this.#running = this.#goOn(first);
-    await first;
+    await this.#loop.start();
   }
 
   async end(): Promise<void> {
-    this.#ending.abort();
-    this.#endPause();
-    await this.#syncer.stop();
-    await this.#running;
-    this.#reader?.close();
-    this.#reader = undefined;
+    this.#loop.abort();
+    await this.#replica.stop();
+    await this.#loop.ended();
+    this.#replica.close();
   }
 
   /** Adds the position of a change that this daemon made and the primary confirmed. */
   noteOwn(position: Position): void {
     this.#newest = newerOf(position, this.#newest);
+    this.#ownPositions.push(position);
+  }
+
+  /** Syncs the replica now. Resolves after the sync, or after the time limit. */
+  async check(limitMs: number): Promise<void> {
+    await this.#loop.syncNow(limitMs);
+  }
+
+  /**
+   * Ends a divergence: writes the rows of this daemon to the primary, or replaces them by the rows of the primary. Throws INDEX_NOT_DIVERGED,
+   * CHANGE_CONFLICT, or an error of the primary. After an error, this daemon and the primary have the same rows as before.
+   */
+  async resync(mode: ResyncMode): Promise<void> {
+    await this.#loop.inTurn(async () => {
+      const { primary, log } = this.#options;
+      const known = this.#knownPosition();
+      const head = known && this.#divergence && (await this.#readHead(known));
+      if (!known || !this.#divergence || divergenceKind(known, head, true) === undefined)
+        throw new ApiError("INDEX_NOT_DIVERGED", "The primary lacks no revision of this daemon. Nothing was changed.");
+      log.warn({ mode, divergence: this.#divergence }, "an operator decided which rows are valid");
+      if (mode === "from-cache") await this.#writeRows(known, head);
+      else {
+        if (!head) await primary.write(...createTables(randomUUID(), randomUUID()));
+        await this.#renew("an operator accepted the rows of the primary", { isResynced: true });
+      }
+      this.#divergence = undefined;
+      await this.#once();
+    });
   }
 
   /**
@@ -151,35 +168,12 @@ export class Replication {
    * the primary is unreachable.
    */
   hurry(): void {
-    this.#isHurried = true;
-    this.#endPause();
+    this.#loop.hurry();
   }
 
   /** Throws if the current replica is not readable. */
   assertReadable(): void {
-    this.#reader?.readPosition();
-  }
-
-  async #goOn(first: Promise<void>): Promise<void> {
-    const { signal } = this.#ending;
-    const { syncIntervalMs } = this.#options.source;
-    await first;
-    while (!signal.aborted) {
-      const pauseMs = this.#problem === undefined ? syncIntervalMs : Math.max(syncIntervalMs, leastPauseAfterFailureMs);
-      if (!this.#isHurried) await this.#pause(pauseMs);
-      this.#isHurried = false;
-      if (!signal.aborted) await this.#once();
-    }
-  }
-
-  #pause(pauseMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, pauseMs).unref();
-      this.#endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    this.#replica.reader?.readPosition();
   }
 
   /** Syncs the replica once. After a failure, stores and logs the error instead of throwing. */
@@ -187,13 +181,11 @@ export class Replication {
     const { log } = this.#options;
     try {
       await this.#align();
-      if (this.#problem !== undefined) log.info("the keys are those of the primary");
-      this.#problem = undefined;
-      this.#newerState = undefined;
+      this.#succeeded();
     } catch (error) {
-      if (this.#ending.signal.aborted) return;
+      if (this.#loop.isEnding) return;
       this.#failedSyncs += 1;
-      if (error instanceof PrimaryAlarm || error instanceof NewerStateError) this.#clock = undefined;
+      if (error instanceof DivergedError || error instanceof NewerStateError) this.#clock = undefined;
       this.#newerState = error instanceof NewerStateError ? error : undefined;
       const problem = problemOf(error as Error);
       if (problem !== this.#problem) log.error({ err: error }, `the primary of the key store ${problem}; keys that are known here go on`);
@@ -201,118 +193,141 @@ export class Replication {
     }
   }
 
+  #succeeded(): void {
+    const { onDivergence, log } = this.#options;
+    if (this.#problem !== undefined) log.info("the keys are those of the primary");
+    this.#problem = undefined;
+    this.#newerState = undefined;
+    this.#replica.isDiverged = false;
+    if (this.#divergence) onDivergence(undefined);
+    this.#divergence = undefined;
+  }
+
   async #align(): Promise<void> {
-    const position = this.#readPosition();
-    const known = newerOf(this.#newest, position);
-    const head = await this.#readHead(known);
-    const isSetBack = known !== undefined && head.markThere !== known.mark && known.revision >= head.oldest;
-    this.#newest = isSetBack ? known : newerOf(positionOf(head), this.#newest);
-    if (isSetBack) await this.#renew("the primary was set back to an older state", { isDiverged: true });
-    else if (!position) await this.#renew("there is no replica", { isDiverged: false });
+    const position = this.#replica.readPosition();
+    const known = this.#knownPosition();
+    let head = await this.#readHead(known);
+    const kind = known && divergenceKind(known, head, this.#divergence !== undefined || this.#replica.isDiverged);
+    if (kind) throw await this.#diverge(kind, known, head);
+    if (!head) {
+      this.#options.log.warn("the primary of the key store is empty: its tables are made");
+      await this.#options.primary.write(...createTables(randomUUID(), randomUUID()));
+      head = (await this.#readHead(known)) as Head;
+    }
+    this.#noteClock(head);
+    this.#newest = newerOf(positionOf(head), head.epoch === this.#newest?.epoch ? this.#newest : undefined);
+    if (!position) await this.#renew("there is no replica", { isResynced: false });
+    else if (position.epoch !== head.epoch || !this.#hasOwnRows)
+      await this.#renew("the primary has the rows of another daemon, and all of this one", { isResynced: true });
     else if (position.revision < head.oldest)
-      await this.#renew("the replica is older than all revisions that the primary keeps", { isDiverged: false });
-    else if (head.revision > position.revision) await this.#catchUp(head);
+      await this.#renew("the replica is older than all revisions that the primary keeps", { isResynced: false });
+    else if (head.revision > position.revision) await this.#catchUp(head, position);
     else this.#behindSinceMs = undefined;
-    if (isSetBack) this.#newest = positionOf(head);
     if (this.#behindSinceMs === undefined) this.#alikeAtMs = performance.now();
   }
 
-  /** Returns the replica's position, or undefined if no readable replica exists. */
-  #readPosition(): Position | undefined {
-    if (!this.#reader || !this.#options.folder.hasCurrent) return undefined;
-    try {
-      return this.#reader.readPosition();
-    } catch (error) {
-      this.#options.log.error({ err: error }, "the replica of the key store cannot be read; it is fetched again");
-      return undefined;
-    }
+  #knownPosition(): Position | undefined {
+    return this.#hasOwnRows ? newerOf(this.#newest, this.#replica.readPosition()) : this.#newest;
   }
 
-  /** Returns the state of the primary. Throws PrimaryAlarm if the primary lacks the keys of this daemon. */
-  async #readHead(known: Position | undefined): Promise<Head> {
-    const { primary, log } = this.#options;
-    const rows = await this.#askHead(known);
-    if (rows.length === 0) {
-      if (known)
-        throw new PrimaryAlarm(
-          "is empty, though it had keys: its data was lost. This daemon keeps its keys. Restore the primary from a backup, or stop all daemons and delete the folder replica in each state directory to start without keys",
-        );
-      log.warn("the primary of the key store is empty: its tables are made");
-      await primary.write(...createTables(randomUUID(), randomUUID()));
-      return this.#readHead(known);
-    }
-    const head = rows[0] as unknown as Head & { schema_version: number; now_ms: number };
-    assertSupportedPrimary("The primary of the key store", head.schema_version);
-    if (known && head.epoch !== known.epoch)
-      throw new PrimaryAlarm(
-        "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL points to another primary, or the primary was emptied and used again. This daemon keeps its keys. To use the keys of the primary, stop the daemon and delete the folder replica in its state directory",
+  /** Stores the difference between the primary and this daemon. Returns the error of the sync. */
+  async #diverge(kind: Divergence["kind"], known: Position, head: Head | undefined): Promise<DivergedError> {
+    const { primary, ownRows, onDivergence } = this.#options;
+    const state = JSON.stringify([kind, known, head?.mark]);
+    if (this.#divergence && state === this.#divergedState) return new DivergedError(this.#divergence);
+    const reader = this.#replica.readPosition() && this.#replica.reader;
+    const marks = [...this.#ownPositions, ...(reader?.marks() ?? [])];
+    const commonRevision = head ? await commonRevisionOf(primary, marks) : 0;
+    const rows = rowsOf(reader?.newestAfter(commonRevision, mostDescribedRows), ownRows());
+    this.#divergence = describeDivergence(kind, { known, commonRevision, rows });
+    this.#divergedState = state;
+    this.#replica.isDiverged = true;
+    onDivergence(this.#divergence);
+    return new DivergedError(this.#divergence);
+  }
+
+  /** Writes the rows of this daemon to the primary. Throws CHANGE_CONFLICT if the primary has changed since `head`. */
+  async #writeRows(known: Position, head: Head | undefined): Promise<void> {
+    const { source, ownRows } = this.#options;
+    const { reader } = this.#replica;
+    if (!this.#replica.readPosition() || !reader || !this.#hasOwnRows)
+      throw new ApiError(
+        "KEY_STORE_UNAVAILABLE",
+        "The replica of this daemon is incomplete. Nothing was changed. Run it on another daemon.",
       );
-    const receivedAtMs = performance.now();
-    this.#clock = () => head.now_ms + performance.now() - receivedAtMs;
-    return head;
+    const rows = rowsOf(reader.allRows(), ownRows());
+    const isWritten = await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
+    if (!isWritten)
+      throw new ApiError(
+        "CHANGE_CONFLICT",
+        "The primary has changed meanwhile. Nothing was changed. Run runtimectl doctor, then decide again.",
+      );
+    // The written history can end before this position, if the daemon knows of it only from a response.
+    this.#newest = undefined;
   }
 
-  async #askHead(known: Position | undefined): Promise<readonly object[]> {
+  /** Returns the state of the primary. Undefined if it has no tables. */
+  async #readHead(known: Position | undefined): Promise<Head | undefined> {
     try {
       const [rows = []] = await this.#options.primary.read(readHead(known?.revision ?? 0));
-      return rows;
+      const head = rows[0] as unknown as Head | undefined;
+      if (head) assertSupportedPrimary("The primary of the key store", head.schema_version);
+      return head;
     } catch (error) {
-      if (error instanceof PrimaryError && error.kind === "without-tables") return [];
+      if (error instanceof PrimaryError && error.kind === "without-tables") return undefined;
       throw error;
     }
   }
 
-  async #catchUp(head: Head): Promise<void> {
+  #noteClock(head: Head): void {
+    const receivedAtMs = performance.now();
+    this.#clock = () => head.now_ms + performance.now() - receivedAtMs;
+  }
+
+  async #catchUp(head: Head, before: Position): Promise<void> {
     try {
-      await this.#syncer.sync();
+      await this.#replica.sync();
       this.#failuresInRow = 0;
     } catch (error) {
       this.#failuresInRow += 1;
       const { message } = error as Error;
       if (!damage.test(message) && this.#failuresInRow < mostFailedSyncs)
         throw new Error(`responds, but its changes cannot be fetched: ${message}`, { cause: error });
-      await this.#renew(`it cannot be synced (${message})`, { isDiverged: false });
+      await this.#renew(`it cannot be synced (${message})`, { isResynced: false });
       return;
     }
-    const reader = this.#reader as ReplicaReader;
+    const reader = this.#replica.reader as ReplicaReader;
+    // The primary can be restored or resynced between the check and the sync. The next check then reports it.
+    this.#hasOwnRows = reader.follows(before) && (reader.readPosition().revision < head.revision || reader.follows(head));
+    if (!this.#hasOwnRows) throw new Error("was restored or resynced during a sync");
     await this.#options.onMore(reader);
+    this.#forgetOwn(reader);
     if (reader.readPosition().revision >= head.revision) {
       this.#behindSinceMs = undefined;
       return;
     }
     this.#behindSinceMs ??= performance.now();
-    if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more", { isDiverged: true });
+    if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more", { isResynced: false });
   }
 
   /** Fetches a new replica. The current replica stays in use until the new replica is complete. */
-  async #renew(why: string, { isDiverged }: { isDiverged: boolean }): Promise<void> {
-    const { folder, log } = this.#options;
-    const isFirst = !this.#reader;
-    if (!isFirst) log.warn({ why }, "the replica of the key store is fetched again");
-    await this.#syncer.stop();
-    const file = folder.prepareNext();
-    const fresh = this.#syncerOf(file);
-    this.#syncer = fresh;
-    try {
-      await fresh.sync();
-    } finally {
-      await fresh.stop();
-    }
-    new ReplicaReader(file).close();
-    this.#reader?.close();
-    this.#reader = undefined;
-    folder.takeNext();
-    this.#syncer = this.#syncerOf(folder.currentFile);
-    this.#reader = new ReplicaReader(folder.currentFile);
+  async #renew(why: string, { isResynced }: { isResynced: boolean }): Promise<void> {
+    const isFirst = !this.#replica.reader;
+    if (!isFirst) this.#options.log.warn({ why }, "the replica of the key store is fetched again");
+    const reader = await this.#replica.fetchAgain();
     this.#failuresInRow = 0;
     this.#behindSinceMs = undefined;
     if (!isFirst) this.#renewals += 1;
-    await this.#options.onAnother(this.#reader, isDiverged);
+    this.#hasOwnRows = true;
+    if (isResynced) this.#newest = reader.readPosition();
+    await this.#options.onAnother(reader, isResynced);
+    this.#forgetOwn(reader);
   }
 
-  #syncerOf(file: string): ReplicaSyncer {
-    const { url, token } = this.#options.source;
-    return new ReplicaSyncer({ file, url, token });
+  /** Forgets the positions of own changes that the replica contains. */
+  #forgetOwn(reader: ReplicaReader): void {
+    const { epoch, revision } = reader.readPosition();
+    this.#ownPositions = this.#ownPositions.filter((own) => own.epoch === epoch && own.revision > revision);
   }
 }
 

@@ -1,13 +1,9 @@
-import { cp, mkdir, rm } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../../../src/shared/api-error.js";
-import { ReplicaReader } from "../../../../src/server/access/replica/replica-database.js";
 import type { ReplicatedKeyStore } from "../../../../src/server/access/replica/replicated-key-store.js";
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
-import { temporaryDirectory } from "../../../support/temporary-directory.js";
 
 /** A change fails within 2 s. A busy machine needs longer to report it. */
 const patienceMs = 6_000;
@@ -31,16 +27,6 @@ async function expectRefused(store: ReplicatedKeyStore, why: RegExp): Promise<st
   expect(performance.now() - startedAt).toBeLessThan(patienceMs);
   expect(store.list()).toEqual(before);
   return key.hash;
-}
-
-/** Returns the number of keys that a daemon would have if it started now without its primary. */
-function keysInReplica(stateDirectory: string): number {
-  const reader = new ReplicaReader(path.join(stateDirectory, "replica/current/keys.db"));
-  try {
-    return reader.activeAfter(0, 1_000).length;
-  } finally {
-    reader.close();
-  }
 }
 
 const isWritable = (store: ReplicatedKeyStore) => store.readState().isWritable;
@@ -122,60 +108,4 @@ test("a key store opens without its primary, and uses a replica's keys if one ex
   await sqld.restart();
   await expect.poll(() => without.store.findByHash(key.hash)).toBeDefined();
   expect(without.store.readState()).toMatchObject({ isReadable: true });
-});
-
-test("a key store detects that its primary was restored, and loads the restored keys", async () => {
-  const sqld = await primary();
-  const a = await openReplicatedStore(sqld.url);
-  const b = await openReplicatedStore(sqld.url);
-  const kept = newKey("kept");
-  await a.store.create(kept);
-  await sqld.kill();
-  const backup = path.join(await temporaryDirectory(), "data");
-  await cp(path.join(sqld.directory, "data"), backup, { recursive: true });
-  await sqld.restart();
-  await expect.poll(() => isWritable(a.store)).toBe(true);
-  const lost = newKey("lost");
-  await a.store.create(lost);
-  await expect.poll(() => b.store.findByHash(lost.hash)).toBeDefined();
-  await sqld.kill();
-  await rm(path.join(sqld.directory, "data"), { recursive: true });
-  await cp(backup, path.join(sqld.directory, "data"), { recursive: true });
-  await sqld.restart();
-
-  for (const { store } of [a, b]) {
-    await expect.poll(() => store.readState().replica?.renewals).toBe(1);
-    await expect.poll(() => store.findByHash(lost.hash)).toBeUndefined();
-    expect(store.findByHash(kept.hash)).toBeDefined();
-  }
-  const later = newKey("later");
-  await a.store.create(later);
-  await expect.poll(() => b.store.findByHash(later.hash)).toBeDefined();
-});
-
-test("a key store keeps its keys but rejects changes when the primary becomes empty", async () => {
-  const sqld = await primary();
-  const { store, stateDirectory } = await openReplicatedStore(sqld.url);
-  const key = newKey();
-  await store.create(key);
-  await expect.poll(() => keysInReplica(stateDirectory)).toBe(1);
-  await sqld.kill();
-  await rm(path.join(sqld.directory, "data"), { recursive: true });
-  await mkdir(path.join(sqld.directory, "data"));
-  await sqld.restart();
-
-  await expect.poll(() => store.readState().problem).toMatch(/^the primary of the key store is empty, though it had keys/);
-
-  await expectRefused(store, /its primary is empty, though it had keys/);
-  expect(store.findByHash(key.hash)).toBeDefined();
-  expect(store.readState()).toMatchObject({ isReadable: true, isWritable: false, replica: { renewals: 0 } });
-  await store.close();
-  const again = await openReplicatedStore(sqld.url, { stateDirectory });
-  expect(again.store.findByHash(key.hash)).toBeDefined();
-  expect(again.store.readState().problem).toMatch(/is empty/);
-  // Another daemon creates new keys there. This daemon keeps its own keys.
-  await openReplicatedStore(sqld.url);
-  await expect.poll(() => again.store.readState().problem).toMatch(/has other keys than before/);
-  expect(again.store.findByHash(key.hash)).toBeDefined();
-  await expectRefused(again.store, /has other keys than before/);
 });

@@ -1,11 +1,9 @@
-import { cp, rm } from "node:fs/promises";
-import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Primary, type SqlRow } from "../../../../src/server/access/replica/primary-client.js";
 import { createLog } from "../../../../src/server/log/log.js";
+import { backUpPrimary } from "../../../support/back-up-primary.js";
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
-import { temporaryDirectory } from "../../../support/temporary-directory.js";
 
 /** The primary keeps 10,000 revisions. */
 const prunedRevisions = 10_001;
@@ -18,21 +16,6 @@ async function startPrimary(): Promise<{ sqld: Sqld; client: Primary }> {
   const client = await Primary.at({ url: sqld.url, token: undefined });
   onTestFinished(() => client.close());
   return { sqld, client };
-}
-
-/** Returns a function that replaces the data of the primary by its data at the time of the call. */
-async function backUp(sqld: Sqld): Promise<() => Promise<void>> {
-  const data = path.join(sqld.directory, "data");
-  const copy = path.join(await temporaryDirectory(), "data");
-  await sqld.kill();
-  await cp(data, copy, { recursive: true });
-  await sqld.restart();
-  return async () => {
-    await sqld.kill();
-    await rm(data, { recursive: true });
-    await cp(copy, data, { recursive: true });
-    await sqld.restart();
-  };
 }
 
 async function rowsOf(client: Primary, sql: string): Promise<SqlRow[]> {
@@ -73,7 +56,8 @@ test("a replica older than all stored revisions is copied again from the primary
     expect(store.findByHash(late.hash)).toBeDefined();
   }
   expect(lines.join("")).toContain("the replica is older than all revisions that the primary keeps");
-  expect(lines.join("")).not.toMatch(/set back|older state/);
+  expect(lines.join("")).not.toMatch(/was restored|lacks/);
+  expect(again.divergences).toEqual([]);
   const later = newKey("later");
   await again.store.create(later);
   expect(again.store.findByHash(later.hash)).toBeDefined();
@@ -84,7 +68,7 @@ test("a restored primary rejects changes of a daemon that has newer data", async
   const { store } = await openReplicatedStore(sqld.url, { syncIntervalMs: neverMs });
   const kept = newKey("kept");
   const { id } = await store.create(kept);
-  const restore = await backUp(sqld);
+  const restore = await backUpPrimary(sqld);
   const lost = newKey("lost");
   await store.create(lost);
   await restore();
@@ -92,9 +76,9 @@ test("a restored primary rejects changes of a daemon that has newer data", async
   const revisions = await rowsOf(client, "SELECT * FROM key_revisions");
 
   const refused = {
-    code: "KEY_STORE_UNAVAILABLE",
+    code: "INDEX_DIVERGED",
     status: 503,
-    message: expect.stringMatching(/was restored or replaced by another server/),
+    message: expect.stringMatching(/^Nothing was changed\. The primary of the key store was restored from an older state/),
   };
   const results = await Promise.allSettled([
     store.create(newKey("refused")),
@@ -105,9 +89,7 @@ test("a restored primary rejects changes of a daemon that has newer data", async
   expect(results).toEqual(results.map(() => ({ status: "rejected", reason: expect.objectContaining(refused) })));
   expect(await rowsOf(client, "SELECT * FROM keys")).toEqual(before);
   expect(await rowsOf(client, "SELECT * FROM key_revisions")).toEqual(revisions);
-  // The rejected change causes a poll, which detects the restored primary.
-  await expect.poll(() => store.readState().replica?.renewals).toBe(1);
-  await expect.poll(() => store.findByHash(lost.hash)).toBeUndefined();
+  expect(store.findByHash(lost.hash)).toBeDefined();
   expect(store.findByHash(kept.hash)).toBeDefined();
 });
 
@@ -117,7 +99,7 @@ test("a restored primary accepts changes of a daemon that has no newer data", as
   const kept = newKey("kept");
   await other.create(kept);
   const { store } = await openReplicatedStore(sqld.url, { syncIntervalMs: neverMs });
-  const restore = await backUp(sqld);
+  const restore = await backUpPrimary(sqld);
   const lost = newKey("lost");
   await other.create(lost);
   await restore();
@@ -126,7 +108,7 @@ test("a restored primary accepts changes of a daemon that has no newer data", as
   await store.create(key);
 
   expect(store.findByHash(key.hash)).toBeDefined();
-  await expect.poll(() => other.readState().replica?.renewals).toBe(1);
-  await expect.poll(() => other.findByHash(key.hash)).toBeDefined();
-  expect(other.findByHash(lost.hash)).toBeUndefined();
+  await expect.poll(() => other.readState().divergence).toMatchObject({ kind: "restored", missingCount: 1 });
+  expect(other.findByHash(key.hash)).toBeUndefined();
+  expect(other.findByHash(lost.hash)).toBeDefined();
 });

@@ -1,0 +1,50 @@
+import { resync, show, type Divergence } from "../../../shared/contract/shared-index.js";
+import { connect } from "../../client/connection.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { pluralize } from "../../output/format.js";
+import { confirmDestruction } from "../../output/prompts.js";
+
+interface Options {
+  readonly fromCache?: boolean;
+  readonly acceptPrimary?: boolean;
+}
+
+export const command = defineCommand<[], Options>({
+  options: [
+    { flags: "--from-cache", description: "Replace all rows of the primary by those of this daemon" },
+    { flags: "--accept-primary", description: "Replace all rows of this daemon by those of the primary" },
+  ],
+  fields: ["mode", "keys", "records"],
+  examples: [
+    ["runtimectl daemon resync --from-cache", "write the rows of this daemon to a primary that was restored or emptied"],
+    ["runtimectl daemon resync --accept-primary", "give up the changes that the primary lacks, on this daemon only"],
+  ],
+  notes:
+    "For a daemon that rejects changes with INDEX_DIVERGED, because the primary lacks changes that the daemon has. Requires an admin key for all namespaces.\n" +
+    "Lists the missing changes first. With --from-cache, changes that other daemons made in the primary since then are lost. Daemons that lack no row follow by themselves.\n" +
+    "With --accept-primary, keys that were revoked since the backup are valid again on this daemon. Repeat it on each daemon.\n" +
+    "Exits with 7 if the daemon lacks nothing or the primary changed meanwhile, and with 3 if the command is not confirmed.",
+  async run(context, _none, { fromCache = false, acceptPrimary = false }) {
+    if (fromCache === acceptPrimary)
+      throw usageError("choose --from-cache or --accept-primary", "to see the difference: runtimectl daemon resync --help");
+    const { client, settings } = await connect(context, { index: { show, resync } });
+    const { divergence } = await client.index.show();
+    if (divergence) context.output.note(describe(divergence));
+    await confirmDestruction(context, {
+      consequence: fromCache
+        ? "Replace all rows of the primary by those of this daemon"
+        : "Replace all rows of this daemon by those of the primary",
+      name: "resync",
+      settings,
+    });
+    const { data } = await client.index.resync({ body: { mode: fromCache ? "from-cache" : "accept-primary" } });
+    context.output.note(`resynced: ${pluralize(data.keys, "key")} and ${pluralize(data.records, "record")}`);
+    context.output.result(data);
+  },
+});
+
+function describe({ missingCount, missing }: Divergence): string {
+  const lines = missing.map(({ revision, changes }) => `  revision ${revision}: ${changes.join("; ")}`);
+  return [`the primary lacks ${pluralize(missingCount, "revision")} of this daemon, the newest first:`, ...lines].join("\n");
+}
