@@ -116,9 +116,9 @@ test(`${jobs * seconds} slots run at most once while daemons are killed`, { time
   };
   const isCounted = ({ slotMs }: Slot) => slotMs >= beginMs && slotMs < endMs;
   const openSlots = () => [...slots.values()].filter(({ state }) => state === "taken").length;
-  let isReading = true;
+  const ending = new AbortController();
   const reading = (async () => {
-    while (isReading) {
+    while (!ending.signal.aborted) {
       await read();
       await delay(readIntervalMs);
     }
@@ -139,7 +139,7 @@ test(`${jobs * seconds} slots run at most once while daemons are killed`, { time
     await connect(daemonUrl, rootKey).workers.disable({ params: { scope: "_", name: "jobs", version: "1.0.0" } });
   await expect.poll(openSlots, { timeout: 120_000, interval: 1_000 }).toBe(0);
   await delay(readIntervalMs);
-  isReading = false;
+  ending.abort();
   await reading;
 
   const { unexplained, uncalled, calledUnknown } = compare([...slots.values()], calls);
