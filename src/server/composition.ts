@@ -19,6 +19,7 @@ import { namespaceOf } from "../shared/namespace.js";
 import type { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { PluginCounters } from "./metrics/plugin-counters.js";
 import { openHealth } from "./open-health.js";
+import { openInstances } from "./open-instances.js";
 import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory, openPackageStore } from "./open-stores.js";
 import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
@@ -66,7 +67,7 @@ export async function openServices(
   await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
   let metricsHistory: MetricsHistory | undefined;
   const events = new RuntimeEvents({ now: Date.now, onPublished: (event) => metricsHistory?.noteEvent(event) });
-  const store = await openKeyStore(config, events, log);
+  const { store, registry } = await openKeyStore(config, events, log);
   const hosts = new HostTable({ records: store.records, config });
   const secrets = await SecretStore.open({
     records: store.records,
@@ -93,7 +94,7 @@ export async function openServices(
     publish: (event) => events.publish(event),
     log,
   });
-  const cronSources = { leases: store.leases, logs, call: (call: CronCall) => engine.call(call), now: nowSeconds, log };
+  const cronSources = { registry, leases: store.leases, logs, call: (call: CronCall) => engine.call(call), now: nowSeconds, log };
   const { cronRuns, cronSlots, cronJobs } = await openCron(config, cronSources);
   const answering = new ActiveVersionTracker((event) => events.publish(event));
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
@@ -264,6 +265,7 @@ export async function openServices(
     lock,
     store,
     records: store.records,
+    instances: openInstances(config, { registry, store, packages, engine, plugins, events, log }),
     hosts,
     secrets,
     principals,

@@ -10,6 +10,7 @@ import { createEventsHandlers } from "./api/events.js";
 import { createFileHandlers } from "./api/files.js";
 import { createHealthHandlers, type Readiness } from "./api/health.js";
 import { createHostHandlers } from "./api/hosts.js";
+import { createInstanceHandlers } from "./api/instances.js";
 import { createIsolateHandlers } from "./api/isolates.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
@@ -180,6 +181,7 @@ export class Daemon {
     await this.#services?.pluginPackages.close();
     await this.#services?.tools.close();
     await this.#services?.audit.close();
+    await this.#services?.instances.close();
     await this.#services?.store.close();
     this.#services?.lock.release();
   }
@@ -233,7 +235,8 @@ export class Daemon {
 
   #handlers(services: Services): Handlers {
     const { packages, pluginPackages, workerFiles, pluginFiles, plugins, pluginCounters, store, principals, logs, engine } = services;
-    const { events, audit, hosts, secrets, cronJobs } = services;
+    const { events, audit, hosts, secrets, cronJobs, instances } = services;
+    const { registry, signals } = instances;
     const uploads = new UploadMeter();
     this.#metrics = new Metrics({
       engine,
@@ -245,7 +248,7 @@ export class Daemon {
       connectionCount: () => this.#listeners?.connectionCount ?? 0,
     });
     return {
-      discovery: createDiscoveryHandlers(this.#config),
+      discovery: createDiscoveryHandlers(this.#config, this.#config.primary && registry.own.id),
       health: createHealthHandlers(() => this.#readReadiness()),
       session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
       workerFiles: createFileHandlers({ files: workerFiles, permissionToSeeValues: "workers:install" }),
@@ -261,9 +264,10 @@ export class Daemon {
         logs,
         cronJobs,
         uploads,
+        signals,
         checksUploads: this.#config.checkUploads,
       }),
-      plugins: createPluginHandlers({ packages: pluginPackages, plugins, health: services.pluginHealth, uploads }),
+      plugins: createPluginHandlers({ packages: pluginPackages, plugins, health: services.pluginHealth, uploads, signals }),
       workerConfig: createWorkerConfigHandlers(services.workerConfigurations),
       pluginConfig: createPluginConfigHandlers({
         configurations: new PluginConfigurations({ packages: pluginPackages, files: pluginFiles }),
@@ -280,6 +284,12 @@ export class Daemon {
       logs: createLogHandlers({ logs, packages }),
       data: createDataHandlers({ storage: engine.storage, limitOf: (name) => packages.resolve(name, undefined)?.manifest.data }),
       cron: createCronHandlers({ cronJobs, isInstalled: (name) => packages.isInstalled(name, undefined) }),
+      instances: createInstanceHandlers({
+        registry,
+        client: instances.client,
+        lagSeconds: () => store.readState().replica?.lagSeconds,
+        isolates: () => engine.isolates(),
+      }),
       isolates: createIsolateHandlers(engine, new IsolateReadings(engine)),
       secrets: createSecretHandlers({ secrets, now: nowSeconds }),
       keys: createKeyHandlers({ store, now: nowSeconds }),

@@ -7,7 +7,8 @@ import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { Config } from "./config/config.js";
 import { eventOfOtherDaemon, type RuntimeEvents } from "./events/runtime-events.js";
 import { DiskSpace } from "./health/disk-space.js";
-import { daemonDigest } from "./isolate-directories.js";
+import { InstanceRegistry } from "./instances/instance-registry.js";
+import { openOwnInstance } from "./instances/own-instance.js";
 import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
 import { ArchiveCollector } from "./package-store/archive-collector.js";
@@ -18,6 +19,7 @@ import { StoredPlugins } from "./package-store/stored-plugins.js";
 import type { UseOf } from "./package-store/package-cache.js";
 import type { PackageTools } from "./packages/package-tools.js";
 import type { Plugins } from "./plugins/plugins.js";
+import { packageVersion } from "./package-root.js";
 import { OciPackageStore } from "./package-store/oci-package-store.js";
 import { directoryStore } from "./packages/directory-store.js";
 import { StoredVersions } from "./package-store/stored-versions.js";
@@ -34,31 +36,36 @@ import { LogFiles } from "./workers/logs/log-files.js";
 import { LogRetention } from "./workers/logs/log-retention.js";
 import type { WorkerLogs } from "./workers/logs/worker-logs.js";
 
-/** Opens the local key store or, if a primary is configured, the replica of the primary. */
-export function openKeyStore(
-  { primary, stateDirectory, instanceName }: Config,
+/** Opens the local key store or, if a primary is configured, the replica of the primary. Also lists the daemons with this primary. */
+export async function openKeyStore(
+  config: Config,
   events: RuntimeEvents,
   log: Log,
-): KeyStore | Promise<KeyStore> {
-  if (!primary) return new LocalKeyStore({ stateDirectory, log });
-  return ReplicatedKeyStore.open({
-    source: primary,
-    stateDirectory,
-    instance: { id: daemonDigest(stateDirectory), name: instanceName },
-    onForeignChange: ({ type, ...subject }) => events.publish(eventOfOtherDaemon({ type, subject })),
-    onDivergence: (divergence) =>
-      events.publish({
-        type: divergence ? "index.diverged" : "index.resynced",
-        message: divergence ? new DivergedError(divergence).message : "the primary has all rows of this daemon",
-      }),
-    log,
-  });
+): Promise<{ store: KeyStore; registry: InstanceRegistry }> {
+  const { primary, stateDirectory } = config;
+  const own = await openOwnInstance(config, packageVersion);
+  const store = primary
+    ? await ReplicatedKeyStore.open({
+        source: primary,
+        stateDirectory,
+        instance: own,
+        onForeignChange: ({ type, ...subject }) => events.publish(eventOfOtherDaemon({ type, subject })),
+        onDivergence: (divergence) =>
+          events.publish({
+            type: divergence ? "index.diverged" : "index.resynced",
+            message: divergence ? new DivergedError(divergence).message : "the primary has all rows of this daemon",
+          }),
+        log,
+      })
+    : new LocalKeyStore({ stateDirectory, log });
+  const { records, leases } = store;
+  return { store, registry: new InstanceRegistry({ own, records, leases, isShared: primary !== undefined, log }) };
 }
 
 /** Opens the runs of cron jobs and creates the jobs. With a primary, leases decide which daemon runs a job. */
 export async function openCron(
   { primary, stateDirectory }: Config,
-  { leases, logs, call, now, log }: CronSources,
+  { registry, leases, logs, call, now, log }: CronSources,
 ): Promise<{ cronRuns: CronRuns; cronSlots: CronSlots | undefined; cronJobs: CronJobs }> {
   const cronRuns = await CronRuns.open({ file: path.join(stateDirectory, "cron-runs.jsonl"), log });
   const tell = ({ name, version }: { name: string; version: string }, level: "debug" | "warn", text: string) =>
@@ -67,7 +74,8 @@ export async function openCron(
     primary &&
     new CronSlots({
       leases,
-      instanceId: daemonDigest(stateDirectory),
+      instanceId: registry.own.id,
+      isDraining: () => registry.isDraining,
       onUnknown: ({ worker: name, version, schedule, instance, slotMs }) => {
         const time = new Date(slotMs).toISOString();
         tell({ name, version }, "warn", `Cron ${schedule} at ${time} is unknown: ${instance} stopped during the run or before it.`);
@@ -78,6 +86,7 @@ export async function openCron(
 }
 
 interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {
+  readonly registry: InstanceRegistry;
   readonly leases: LeaseStore;
   readonly logs: WorkerLogs;
   readonly log: Log;

@@ -18,13 +18,17 @@ export async function readReadiness(
     engine,
     secrets,
     diskSpace,
-  }: Pick<Services, "store" | "packages" | "sharedPackages" | "engine" | "secrets" | "diskSpace">,
+    instances,
+  }: Pick<Services, "store" | "packages" | "sharedPackages" | "engine" | "secrets" | "diskSpace" | "instances">,
   warnings: readonly AccessWarning[],
 ): Promise<Readiness> {
   const keys = store.readState();
   const canInstall = await packages.canInstall();
   return {
-    missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory is writable"),
+    missing:
+      missingKeys(keys) ??
+      (instances.registry.isDraining ? "an operator drains it" : undefined) ??
+      (canInstall ? undefined : "no worker directory is writable"),
     checks: [
       ...checkKeys(keys),
       checkDirectory(canInstall),

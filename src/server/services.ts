@@ -8,6 +8,7 @@ import type { Changes } from "./events/changes.js";
 import type { RuntimeEvents } from "./events/runtime-events.js";
 import type { DiskSpace } from "./health/disk-space.js";
 import type { HealthRecords } from "./health/health-records.js";
+import type { Instances } from "./open-instances.js";
 import type { PluginHealthMonitor } from "./health/plugin-health-monitor.js";
 import type { WorkerHealthMonitor } from "./health/worker-health-monitor.js";
 import type { MetricsHistory } from "./metrics/history/metrics-history.js";
@@ -35,6 +36,7 @@ export interface Services {
   readonly store: KeyStore;
   /** Rows of other services that the key store contains in addition to the keys. */
   readonly records: RecordStore;
+  readonly instances: Instances;
   readonly principals: Principals;
   readonly hosts: HostTable;
   readonly secrets: SecretStore;

@@ -40,6 +40,7 @@ export const errorTable = {
   DATA_NOT_FOUND: [404, "The worker has no data folder."],
   CRON_JOB_NOT_FOUND: [404, "The active version of the worker has no cron job with this index."],
   ISOLATE_NOT_FOUND: [404, "No isolate of a worker that the key can see has this process id."],
+  INSTANCE_NOT_FOUND: [404, "No daemon with the same primary has this name or id, or several have this name."],
   SECRET_NOT_FOUND: [404, "No secret with this name is set there."],
   PATH_NOT_FOUND: [404, "The file or folder does not exist."],
   METHOD_NOT_ALLOWED: [405, "The path does not support the method. The Allow header lists the supported methods."],

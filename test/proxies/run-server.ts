@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
 const startTimeoutMs = 30_000;
@@ -39,14 +38,4 @@ export async function runServer(file: string, args: readonly string[], { ready, 
     await exited;
   });
   return { output: () => output };
-}
-
-/** Returns an unused port. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

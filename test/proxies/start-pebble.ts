@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryDirectory } from "../support/temporary-directory.js";
-import { freePort, runServer } from "./run-server.js";
+import { freePort } from "../support/free-port.js";
+import { runServer } from "./run-server.js";
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
 

@@ -2,7 +2,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryDirectory } from "../support/temporary-directory.js";
-import { freePort, runServer } from "./run-server.js";
+import { freePort } from "../support/free-port.js";
+import { runServer } from "./run-server.js";
 import type { AcmeServer } from "./start-pebble.js";
 
 const samples = new URL("../../builtin/proxy/", import.meta.url);

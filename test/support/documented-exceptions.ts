@@ -56,6 +56,11 @@ export const exceptions: readonly CommandException[] = [
     command: /daemon resync/,
     reason: "needs a restored primary; test/e2e/cluster/resync.test.ts runs it",
   },
+  {
+    page: "docs/how-to/multi-instance.md",
+    command: /^runtimectl instances drain/,
+    reason: "needs a daemon with this name; test/e2e/cluster/instances.test.ts drains one",
+  },
   { page: "docs/how-to/reverse-proxy.md", command: /^(sudo|sudoedit|curl|runtimectl auth) /, reason: proxies },
   {
     page: "docs/how-to/systemd.md",

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -30,7 +31,7 @@ export async function openReplicatedStore(
   const store = await ReplicatedKeyStore.open({
     source: { url, token: options.token, syncIntervalMs: options.syncIntervalMs ?? 100 },
     stateDirectory,
-    instance: { id: stateDirectory, name: path.basename(stateDirectory) },
+    instance: { id: stateDirectory, name: path.basename(stateDirectory), run: randomUUID() },
     onForeignChange: (change) => heard.push(change),
     onDivergence: (divergence) => void divergences.push(divergence?.kind),
     log: options.log ?? createLog({ level: "silent" }),

@@ -98,6 +98,13 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       stop: { summary: "Complete the requests of a process, then end it" },
     },
   },
+  instances: {
+    summary: "Watch and drain the daemons with the same primary",
+    verbs: {
+      list: { summary: "List the daemons with their addresses and states" },
+      drain: { summary: "Take a daemon out of service before an upgrade" },
+    },
+  },
   plugins: {
     summary: "Upload and manage plugins",
     verbs: {

@@ -8,7 +8,7 @@ import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js"
 /** Groups of command names by purpose, each with a title. Each command of the command table belongs to exactly one group. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
-  ["Manage", ["workers", "hosts", "secrets", "data", "cron", "isolates", "plugins", "files", "keys"]],
+  ["Manage", ["workers", "hosts", "secrets", "data", "cron", "isolates", "instances", "plugins", "files", "keys"]],
   ["Watch", ["status", "settings", "tui", "events", "audit", "doctor"]],
   ["Connect", ["auth", "profile", "api"]],
   ["This machine", ["daemon", "completion", "help"]],

@@ -19,6 +19,7 @@ const kindsOfNouns: Readonly<Record<string, ValueKind>> = {
   data: "worker",
   cron: "worker",
   isolates: "worker",
+  instances: "instance",
 };
 
 /** Returns all candidates for the last word. Does not filter the candidates by the text already typed, which the caller does. */
@@ -86,6 +87,7 @@ const sources: Readonly<Record<ValueKind, Source>> = {
   "worker version": workerVersions,
   plugin: plugins,
   key: keys,
+  instance: instances,
   profile: profiles,
   topic: topics,
   file: () => [{ value: ":files" }],
@@ -130,13 +132,19 @@ async function keys(context: Context): Promise<readonly Candidate[]> {
   return (await client.keys.list()).keys.map(({ id, name, role }) => ({ value: String(id), description: `${name}, ${role}` }));
 }
 
+async function instances(context: Context): Promise<readonly Candidate[]> {
+  const { list } = await import("../../shared/contract/instances.js");
+  const { client } = await connect(context, { instances: { list } });
+  return (await client.instances.list()).map(({ name, state }) => ({ value: name, description: state }));
+}
+
 async function profiles(context: Context): Promise<readonly Candidate[]> {
   const config = await readProfiles(context.directories.config);
   return [...config.profiles].map(([value, { url }]) => ({ value, description: url }));
 }
 
 /** Kinds of values that completion can suggest. */
-type ValueKind = "worker" | "worker with version" | "worker version" | "plugin" | "key" | "profile" | "file" | "topic";
+type ValueKind = "worker" | "worker with version" | "worker version" | "plugin" | "key" | "instance" | "profile" | "file" | "topic";
 
 /** Returns the kind of value that a placeholder such as `<name[@version]>` or `<file>` stands for in a command of this noun. */
 function valueKind(noun: string, syntax: string): ValueKind | undefined {

@@ -17,9 +17,10 @@ export const rootPrincipal: Principal = {
   isRoot: true,
 };
 
-/** The principal of a request and the part of the request that contained the credential: header or cookie. */
+/** The principal of a request, its key, and the part of the request that contained the key: header or cookie. */
 interface Caller {
   readonly principal: Principal;
+  readonly secret: string;
   readonly channel: CredentialChannel;
 }
 
@@ -53,11 +54,11 @@ export class Principals {
   identify(credentials: readonly Credential[]): Caller | "ambiguous" | undefined {
     const [first, second] = credentials.flatMap(({ secret, channel }) => {
       const key = this.#find(secret);
-      return key ? [{ key, channel }] : [];
+      return key ? [{ key, secret, channel }] : [];
     });
     if (!first) return undefined;
     if (first.channel === "cookie" && second) return "ambiguous";
-    return { principal: this.#use(first.key), channel: first.channel };
+    return { principal: this.#use(first.key), secret: first.secret, channel: first.channel };
   }
 
   /** Returns the same caller as `identify`, but returns undefined if the session cookies are ambiguous. */

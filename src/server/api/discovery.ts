@@ -4,10 +4,14 @@ import { packageVersion } from "../package-root.js";
 import { createOpenApi } from "../../shared/openapi.js";
 import { docsPage } from "../http/swagger-ui.js";
 
-export function createDiscoveryHandlers({ apiBase, publicUrl }: Pick<Config, "apiBase" | "publicUrl">): ResourceHandlers<"discovery"> {
-  const apps = publicUrl === undefined ? {} : { apps: publicUrl };
+/** `instanceId` is undefined without a primary. */
+export function createDiscoveryHandlers(
+  { apiBase, publicUrl }: Pick<Config, "apiBase" | "publicUrl">,
+  instanceId: string | undefined,
+): ResourceHandlers<"discovery"> {
+  const further = { ...(instanceId !== undefined && { instance: instanceId }), ...(publicUrl !== undefined && { apps: publicUrl }) };
   return {
-    runtime: () => ({ name: "runtimed", api: apiBase, version: packageVersion, cpanel: "/cpanel/", docs: `${apiBase}/docs`, ...apps }),
+    runtime: () => ({ name: "runtimed", api: apiBase, version: packageVersion, cpanel: "/cpanel/", docs: `${apiBase}/docs`, ...further }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { UploadedFile } from "../platform/uploaded-file.js";
+import type { Notified } from "../../shared/contract/instances.js";
 import type { LoadedPlugin, Plugin, PluginHealth, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
@@ -33,16 +34,24 @@ export interface PluginsPort {
   loaded(): LoadedPlugin[];
 }
 
+/** Sends signals to the other daemons. */
+interface SignalsPort {
+  send(signal: { readonly type: "reload-plugins"; readonly namespaces: string[] }): Promise<Notified>;
+}
+
 export function createPluginHandlers({
   packages,
   plugins,
   health,
   uploads,
+  signals,
 }: {
   packages: PluginPackagesPort;
   plugins: PluginsPort;
   health: { of(plugin: InstalledPlugin): PluginHealth };
   uploads: UploadMeter;
+  /** Undefined without a primary. */
+  signals: SignalsPort | undefined;
 }): ResourceHandlers<"plugins"> {
   const toggle = async (name: string, enabled: boolean) => {
     await packages.setEnabled(name, enabled);
@@ -76,7 +85,9 @@ export function createPluginHandlers({
     },
     reload: async ({ principal }) => {
       const isFresh = (name: string) => namespacesCover(principal.namespaces, name);
-      return { success: true, data: { plugins: visibleTo(principal, await plugins.reload({ isFresh })) } };
+      const reloaded = visibleTo(principal, await plugins.reload({ isFresh }));
+      const instances = await signals?.send({ type: "reload-plugins", namespaces: [...principal.namespaces] });
+      return { success: true, data: { plugins: reloaded, ...(instances && { instances }) } };
     },
     enable: ({ params }) => toggle(params.name, true),
     disable: ({ params }) => toggle(params.name, false),

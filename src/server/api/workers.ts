@@ -1,3 +1,4 @@
+import type { Notified } from "../../shared/contract/instances.js";
 import type { WorkerHealth } from "../../shared/contract/worker-health.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
@@ -32,6 +33,11 @@ interface WorkerEnginePort {
   restart(folder: string): Promise<number>;
 }
 
+/** Sends signals to the other daemons. */
+interface SignalsPort {
+  send(signal: { readonly type: "restart-worker"; readonly name: string; readonly version: string }): Promise<Notified>;
+}
+
 /** Computes the states of workers. */
 interface WorkerHealthPort {
   read(isWanted: (name: string) => boolean): WorkerHealth[];
@@ -44,6 +50,7 @@ export function createWorkerHandlers({
   logs,
   cronJobs,
   uploads,
+  signals,
   checksUploads,
 }: {
   packages: WorkerPackagesPort;
@@ -52,6 +59,8 @@ export function createWorkerHandlers({
   logs: WorkerLogsPort;
   cronJobs: { forget(name: string): void };
   uploads: UploadMeter;
+  /** Undefined without a primary. */
+  signals: SignalsPort | undefined;
   /**
    * True if the daemon loads the code of every upload before the new version becomes active. If false, the daemon loads the code only if
    * the caller requests this check.
@@ -89,7 +98,9 @@ export function createWorkerHandlers({
     restart: async ({ params }) => {
       const { version } = params;
       const name = fromPathSegments(params);
-      return { success: true, data: { name, version, restarted: await engine.restart(packages.folderOf(name, version)) } };
+      const restarted = await engine.restart(packages.folderOf(name, version));
+      const instances = await signals?.send({ type: "restart-worker", name, version });
+      return { success: true, data: { name, version, restarted, ...(instances && { instances }) } };
     },
     remove: async ({ params }) => {
       const name = fromPathSegments(params);

@@ -1,4 +1,5 @@
 import { usualLimits } from "../../shared/archive/usual-limits.js";
+import { instanceVariables } from "./instance.js";
 import { packageSourceVariables } from "./package-source.js";
 import { primaryVariables } from "./primary-source.js";
 
@@ -94,12 +95,7 @@ export const variables: readonly VariableDescription[] = [
     meaning: "Directory of the data folders of workers (`data` in a manifest). Unset: `data` beside the state directory.",
   },
   ...primaryVariables,
-  {
-    name: "RUNTIME_INSTANCE_NAME",
-    fallback: "",
-    meaning:
-      "Name of this daemon in lists of daemons with the same primary: 1 to 64 letters, digits, dots, hyphens and underscores. Unset: the host name.",
-  },
+  ...instanceVariables,
   ...packageSourceVariables,
   { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: usualLimits.uploadSize, meaning: "Maximum size of an uploaded archive." },
   { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: usualLimits.expandedSize, meaning: "Maximum size of an archive's unpacked files." },

@@ -12,7 +12,8 @@ import { readRequestHosts, type HostSuffix } from "./request-hosts.js";
 import type { PanelHost } from "../web/panel-host.js";
 import { compiledFile } from "../package-root.js";
 import { readRootKeyOrOwn, type RootKeyFile } from "./root-key.js";
-import { readInstanceName, readPrimary, type PrimarySource } from "./primary-source.js";
+import { readPrimary, type PrimarySource } from "./primary-source.js";
+import { readInstanceName } from "./instance.js";
 import { readPackageSource, type PackageSource } from "./package-source.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./service-environment.js";
 import { secretsKeySource, type SecretsKeySource } from "./secrets-key.js";
@@ -63,6 +64,8 @@ export interface Config {
   readonly primary: PrimarySource | undefined;
   /** Name of this daemon among the daemons with the same primary. */
   readonly instanceName: string;
+  /** Origin at which the other daemons with the same primary call this one. If undefined, they cannot call it. */
+  readonly instanceUrl: string | undefined;
   /** OCI registry that contains the packages of several daemons. If undefined, the worker directories are the only place of packages. */
   readonly packageSource: PackageSource | undefined;
   /** The file with the keys that the daemon uses to encrypt the secrets of workers. */

@@ -1,5 +1,4 @@
 import { hideCredentials } from "./hide-credentials.js";
-import { hostname } from "node:os";
 import { parseDurationMs } from "../../shared/duration.js";
 import { ConfigError } from "./config-error.js";
 import { readSecret, type SecretForm } from "./secret-source.js";
@@ -49,14 +48,6 @@ const tokenForm: SecretForm = {
 };
 const leastIntervalMs = 100;
 const mostIntervalMs = 60_000;
-
-/** Returns the value of RUNTIME_INSTANCE_NAME, or the host name for an empty value. Throws ConfigError. */
-export function readInstanceName(text: string): string {
-  if (text === "") return hostname();
-  if (!/^[\w.-]{1,64}$/.test(text))
-    throw new ConfigError("RUNTIME_INSTANCE_NAME", text, "1 to 64 letters, digits, dots, hyphens and underscores");
-  return text;
-}
 
 /**
  * Returns the primary of the key store, or undefined in local mode. Throws ConfigError. `value` returns the value of an environment

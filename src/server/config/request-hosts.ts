@@ -6,6 +6,7 @@ import { ConfigError } from "./config-error.js";
 import { accepted, commaSeparated } from "./config-values.js";
 import type { Config } from "./config.js";
 import { AllowedHosts } from "../web/allowed-hosts.js";
+import { readInstanceUrl } from "./instance.js";
 
 /**
  * Returns the host name settings: for the panel, for workers, and for the requests that the daemon accepts. `value` returns the text of an
@@ -13,7 +14,7 @@ import { AllowedHosts } from "../web/allowed-hosts.js";
  */
 export function readRequestHosts(
   value: (name: string) => string,
-): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts" | "appDomain" | "hostSuffixes" | "ownHostNames"> {
+): Pick<Config, "panelHost" | "publicUrl" | "instanceUrl" | "allowedHosts" | "appDomain" | "hostSuffixes" | "ownHostNames"> {
   const panelHostText = value("RUNTIME_PANEL_HOST");
   const allowedHostsText = value("RUNTIME_ALLOWED_HOSTS");
   const panelHost =
@@ -34,8 +35,10 @@ export function readRequestHosts(
       "a host name other than that of RUNTIME_PUBLIC_URL, because browsers ignore the port of cookies",
     );
   const entries = commaSeparated(allowedHostsText);
-  // Also accepts the host names in RUNTIME_PANEL_HOST and RUNTIME_PUBLIC_URL.
-  const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
+  const instanceUrl = readInstanceUrl(value("RUNTIME_INSTANCE_URL"));
+  const instanceHost = instanceUrl === undefined ? undefined : new URL(instanceUrl).hostname;
+  // Also accepts the host names in RUNTIME_PANEL_HOST, RUNTIME_PUBLIC_URL and RUNTIME_INSTANCE_URL.
+  const named = [panelHost?.name, publicName, instanceHost].flatMap((name) => name ?? []);
   const allowedHosts =
     entries.length === 0
       ? undefined
@@ -51,7 +54,15 @@ export function readRequestHosts(
       ? undefined
       : accepted("RUNTIME_APP_DOMAIN", appDomainText, "a DNS name, such as apps.example.org", normalHostName(appDomainText));
   const ownHostNames = new Set([...named, ...(appDomain === undefined ? [] : [appDomain]), ...(allowedHosts?.exactNames ?? [])]);
-  return { panelHost, publicUrl, allowedHosts, appDomain, hostSuffixes: hostSuffixesOf(value("RUNTIME_HOST_SUFFIXES")), ownHostNames };
+  return {
+    panelHost,
+    publicUrl,
+    instanceUrl,
+    allowedHosts,
+    appDomain,
+    hostSuffixes: hostSuffixesOf(value("RUNTIME_HOST_SUFFIXES")),
+    ownHostNames,
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ import { fromPathSegments, isPackageName, isPackageVersion } from "../../shared/
 const longestForwardedFor = 200;
 const mostPaths = 20;
 const longestPath = 300;
+const longestInstanceName = 64;
 
 /** Records changes and failed attempts to change data, in the audit log and as events. */
 export interface ChangesPort {
@@ -122,6 +123,7 @@ function changeSubjectOf(
   if (noun === "secret") return secretSubject(params);
   if (noun === "host") return hostSubject(params, { input, result });
   if (noun === "session") return sessionSubject(result);
+  if (noun === "instance") return instanceSubject(params, result);
   if (noun === "key") return keySubject(params, result, key);
   const { worker, plugin } = dataOf(result) as { worker?: ChangeSubject; plugin?: ChangeSubject };
   const made = worker ?? plugin;
@@ -180,6 +182,12 @@ function isolateSubject({ pid = "" }: Readonly<Record<string, string>>, result: 
     ...(version !== undefined && { version }),
     ...(/^[1-9]\d{0,9}$/.test(pid) && { pid: Number(pid) }),
   };
+}
+
+/** Returns the name of the daemon. A rejected call can contain an id or any text instead, of which the subject has the beginning. */
+function instanceSubject({ instance = "" }: Readonly<Record<string, string>>, result: unknown): ChangeSubject {
+  const { name = instance.slice(0, longestInstanceName) } = dataOf(result) as { name?: string };
+  return { name };
 }
 
 function sessionSubject(result: unknown): ChangeSubject {

@@ -28,6 +28,8 @@ export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
   /** Value of the header `Last-Event-ID` that a client sends when it connects again. */
   readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
+  /** Key of the caller, only for operations that ask other daemons. */
+  readonly key: Definition["asksInstances"] extends true ? string : undefined;
 }
 
 /** The result of a handler. */

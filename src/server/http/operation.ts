@@ -53,7 +53,7 @@ interface ParsedInput {
 
 /** Creates the Koa middleware of one operation, which authorizes the call, reads the input, calls the handler and responds. */
 export function createOperation(options: OperationOptions): Middleware {
-  const { endpoint, handler, config } = options;
+  const { endpoint, handler, config, principals } = options;
   const texts = new ResultTexts();
   const responseOptions = { endpoint, config, texts };
   return async (context) => {
@@ -76,6 +76,9 @@ export function createOperation(options: OperationOptions): Middleware {
         fields,
         files: files as never,
         lastEventId: lastEventIdOf(endpoint, context) as never,
+        key: (endpoint.asksInstances
+          ? principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.secret
+          : undefined) as never,
         principal: endpoint.access === "public" && !endpoint.seesCaller ? undefined : principal,
         via: channelOf(context.req.headers, config.panelHost),
       });

@@ -142,6 +142,16 @@ export function selectLive(): LeaseStatement {
   return { sql: `SELECT DISTINCT id FROM heartbeats WHERE seen_ms > ${nowMs} - ${deadAfterMs} ORDER BY id`, values: [] };
 }
 
+/** Returns a statement that selects `id`, `run` and `isLive` of each heartbeat. */
+export function selectHeartbeats(): LeaseStatement {
+  return { sql: `SELECT id, run, seen_ms > ${nowMs} - ${deadAfterMs} AS isLive FROM heartbeats`, values: [] };
+}
+
+/** Returns a statement that makes the last heartbeat of a daemon too old, because the daemon stops. */
+export function endHeartbeats({ id, run }: LeaseHolder): LeaseStatement {
+  return { sql: `UPDATE heartbeats SET seen_ms = min(seen_ms, ${nowMs} - ${deadAfterMs}) WHERE id = ?1 AND run = ?2`, values: [id, run] };
+}
+
 /**
  * Returns a statement that selects the newest leases of each queue. Also selects older leases that are held, and the lease that ended last.
  */

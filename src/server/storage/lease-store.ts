@@ -39,6 +39,11 @@ export interface Settled {
   readonly liveInstances: readonly string[];
 }
 
+/** Whether one run of a daemon has sent a heartbeat within 30 s. */
+export interface Heartbeat extends Pick<LeaseHolder, "id" | "run"> {
+  readonly isLive: boolean;
+}
+
 /** A daemon as the holder of leases. */
 export interface LeaseHolder {
   /** Text that is the same after a restart, and different for each state directory of each machine. */
@@ -77,6 +82,10 @@ export interface LeaseStore {
    * old, because a daemon could take their names again.
    */
   forget(prefix: string, untilMs: number): Promise<void>;
+  /** Returns the runs of daemons that have sent a heartbeat within 1 day. */
+  heartbeats(): Promise<readonly Heartbeat[]>;
+  /** Reports that the caller stops. Its leases become unknown with the next `settle`. */
+  leave(): Promise<void>;
   /** Returns the time of the store in Unix milliseconds. */
   nowMs(): number;
 }

@@ -1,10 +1,12 @@
 import {
   answerOf,
   beat,
+  endHeartbeats,
   endLease,
   forgetHolders,
   forgetLeases,
   loseLeases,
+  selectHeartbeats,
   selectLease,
   selectLeases,
   selectLive,
@@ -15,7 +17,7 @@ import {
   type LeaseRow,
   type LeaseStatement,
 } from "./lease-sql.js";
-import type { Lease, LeaseAnswer, LeaseHolder, LeaseRequest, LeaseStore, MissedLease, Settled } from "./lease-store.js";
+import type { Heartbeat, Lease, LeaseAnswer, LeaseHolder, LeaseRequest, LeaseStore, MissedLease, Settled } from "./lease-store.js";
 
 /** The database of a lease store. All methods throw ApiError if the database does not respond. */
 export interface LeaseDatabase {
@@ -28,6 +30,8 @@ export interface LeaseDatabase {
   /** Returns the time of the database in Unix milliseconds. */
   nowMs(): number;
 }
+
+type HeartbeatRow = Pick<Heartbeat, "id" | "run"> & { readonly isLive: number };
 
 /** Lease store in a SQL database: the file of one daemon, or the primary of several daemons. */
 export class SqlLeaseStore implements LeaseStore {
@@ -65,6 +69,15 @@ export class SqlLeaseStore implements LeaseStore {
 
   async forget(prefix: string, untilMs: number): Promise<void> {
     await this.#database.write([forgetLeases(prefix, untilMs)]);
+  }
+
+  async heartbeats(): Promise<Heartbeat[]> {
+    const rows = await this.#database.read(selectHeartbeats());
+    return (rows as unknown as readonly HeartbeatRow[]).map(({ id, run, isLive }) => ({ id, run, isLive: isLive === 1 }));
+  }
+
+  async leave(): Promise<void> {
+    await this.#database.write([endHeartbeats(this.#holder)]);
   }
 
   nowMs(): number {

@@ -53,6 +53,8 @@ interface CronSlotsOptions {
   readonly leases: LeaseStore;
   /** Id of this daemon in the heartbeats. */
   readonly instanceId: string;
+  /** Returns true while an operator drains this daemon. The daemon then takes no slots. */
+  readonly isDraining: () => boolean;
   /** Called for a slot whose daemon stopped. */
   readonly onUnknown: (slot: SlotDetail & { readonly instance: string; readonly slotMs: number }) => void;
   readonly log: Log;
@@ -155,7 +157,9 @@ export class CronSlots {
     this.#isClosed = true;
     clearInterval(this.#timer);
     await Promise.allSettled([this.#settling, ...this.#running]);
-    await this.#sendEnds().catch(() => undefined);
+    await this.#sendEnds()
+      .then(() => this.#options.leases.leave())
+      .catch(() => undefined);
   }
 
   /** Returns the position of this daemon among the live daemons. The order differs for each slot. */
@@ -168,7 +172,7 @@ export class CronSlots {
   async #take(request: LeaseRequest, rank: number): Promise<LeaseAnswer> {
     const { leases, pause = delay } = this.#options;
     await pause(Math.min(rank * rankPauseMs, longestRankPauseMs));
-    if (this.#isClosed) return "late";
+    if (this.#isClosed || this.#options.isDraining()) return "late";
     const take = async () => (rank > 0 && (await leases.has(request.name)) ? "taken" : await leases.take(request));
     // The second request has the same token. If the response to the first request was lost, the second request receives the same response.
     return take()

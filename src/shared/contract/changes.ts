@@ -26,6 +26,8 @@ export const changeTypes = [
   "secret.set",
   "secret.removed",
   "secret.key-rotated",
+  "instance.drained",
+  "instance.undrained",
   "session.opened",
   "index.resynced",
 ] as const;
@@ -40,7 +42,7 @@ export const ChangePrincipal = z.object({
 export type ChangePrincipal = z.output<typeof ChangePrincipal>;
 
 export const ChangeSubject = z.object({
-  name: z.string().optional().describe("Name of the worker, plugin or key"),
+  name: z.string().optional().describe("Name of the worker, plugin, key or daemon"),
   version: z.string().optional(),
   host: z.string().optional().describe("Host name that was added or removed; `name` is its worker"),
   secret: z.string().optional().describe("Name of the secret; `name` is its worker, or `namespaces` its namespace"),

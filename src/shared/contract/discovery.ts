@@ -7,6 +7,7 @@ export const Discovery = z.object({
   version: z.string(),
   cpanel: z.string().check(z.describe("Path of the control panel")),
   docs: z.string().check(z.describe("Path of the documentation page")),
+  instance: z.optional(z.string().check(z.describe("Random id of the daemon, if it shares a primary with others"))),
   apps: z.optional(z.string().check(z.describe("Base URL of the workers without a trailing slash, if the operator has configured it"))),
 });
 export type Discovery = z.output<typeof Discovery>;

@@ -83,6 +83,10 @@ export interface EndpointDefinition {
    * response deletes the cookie.
    */
   readonly session?: "issue" | "clear";
+  /**
+   * True if the daemon asks the other daemons with the same primary, with the caller's key. The handler of this operation receives the key.
+   */
+  readonly asksInstances?: true;
   /** Error codes that only this operation has. `errorCodesOf` adds the codes that follow from access, input and upload. */
   readonly errors?: readonly ErrorCode[];
 }

@@ -41,6 +41,7 @@ const readPermissions = {
   host: "workers:read",
   secret: "workers:read",
   key: "keys:read",
+  instance: "workers:read",
   session: "keys:read",
   index: "keys:read",
 } as const;

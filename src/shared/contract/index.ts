@@ -8,6 +8,7 @@ import type { EndpointDefinition } from "./endpoint.js";
 import * as events from "./events.js";
 import { pluginFiles, workerFiles } from "./files.js";
 import { live, overall, ready } from "./health.js";
+import * as instances from "./instances.js";
 import * as hosts from "./hosts.js";
 import * as isolates from "./isolates.js";
 import * as keys from "./keys.js";
@@ -44,6 +45,7 @@ export const contract = {
   },
   cron: { list: cron.list, run: cron.run },
   isolates: { list: isolates.list, stop: isolates.stop },
+  instances: { list: instances.list, drain: instances.drain, undrain: instances.undrain },
   pluginFiles,
   plugins: {
     list: plugins.list,

@@ -3,6 +3,7 @@ import { Deployment } from "../deployment.js";
 import { isPackageName } from "../package-name.js";
 import { archiveErrors, indexErrors, storeErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
+import { Notified } from "./instances.js";
 import { Timestamp } from "./principal.js";
 import { Success, successOf } from "./success.js";
 import { LastError } from "./worker-health.js";
@@ -108,11 +109,16 @@ export const upload = endpoint({
 export const reload = endpoint({
   method: "POST",
   path: "/plugins/reload",
-  summary: "Reload all plugins from the plugin directories",
+  summary: "Reload all plugins from the plugin directories, on all daemons",
   change: "plugin.reloaded",
   access: "plugins:install",
   status: 200,
-  result: successOf(z.object({ plugins: z.array(ReloadedPlugin) })),
+  result: successOf(
+    z.object({
+      plugins: z.array(ReloadedPlugin),
+      instances: Notified.optional().describe("The other daemons; absent without a primary"),
+    }),
+  ),
 });
 
 export const enable = endpoint({

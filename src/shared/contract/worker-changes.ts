@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { archiveErrors, indexErrors, storeErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
+import { Notified } from "./instances.js";
 import { Success, successOf } from "./success.js";
 import { WorkerParams, WorkerVersionParams } from "./worker-params.js";
 
@@ -74,14 +75,21 @@ export const disable = endpoint({
 export const restart = endpoint({
   method: "POST",
   path: "/workers/:scope/:name/:version/restart",
-  summary: "Replace the isolates of a version; running isolates finish their requests",
+  summary: "Replace the isolates of a version on all daemons; running isolates finish their requests",
   change: "worker.restarted",
   access: "workers:restart",
   namespaced: true,
   params: WorkerVersionParams,
   inputErrors: versionErrors,
   status: 200,
-  result: successOf(z.object({ name: z.string(), version: z.string(), restarted: z.int().min(0).describe("Number of replaced isolates") })),
+  result: successOf(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      restarted: z.int().min(0).describe("Number of replaced isolates of this daemon"),
+      instances: Notified.optional().describe("The other daemons; absent without a primary"),
+    }),
+  ),
   errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],
 });
 

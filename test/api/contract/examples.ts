@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../../src/shared/errors.js";
+import { hostname } from "node:os";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 
 /** One valid input for a call with the root key, and several invalid inputs. */
@@ -84,6 +85,9 @@ export async function createExamples(facts: {
     "cron.run": { params: { scope: "@team", name: "scheduled", index: "0" } },
     "isolates.list": {},
     "isolates.stop": { params: { pid: String(facts.pid) } },
+    "instances.list": { query: "instance=self" },
+    "instances.drain": { params: { instance: hostname() } },
+    "instances.undrain": { params: { instance: hostname() } },
     "logs.list": { query: "worker=@team/app" },
     "secrets.list": { params: { scope: "@team", name: "app" } },
     "secrets.set": { params: secret, body: { value: "a value", stage: false }, badBodies: badSecrets },

@@ -71,6 +71,7 @@ const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
     host: "a_b",
     key: "1-2",
     namespace: "none",
+    instance: "%20",
   }),
   ...(endpoint.body || isMultipart(endpoint) ? { body: "{" } : {}),
 });
@@ -223,6 +224,7 @@ describe("a call with invalid path parameters", () => {
     key: ["1A", "A-B", "A%20B", "%2e%2e", "A%00", "A%3d", "%ff", "%C3%84", "A%2fB", "A".repeat(129)],
     namespace: ["team", "*", "@", "@Team", "@team%2fapp", "%2e%2e", "_", "%ff"],
     host: ["a_b", "127.0.0.1", "shop.test%3a80", "*.test", "-a.test", "a..test", "%2e%2e", "%ff", "a".repeat(64)],
+    instance: ["a%20b", "a%2fb", "%00", "%ff", "*", "a".repeat(256)],
     index: ["-1", "+1", "1.0", "1e3", "01", "0x1", "%31%20", "9999999", "abc", "%2e%2e", "1%00", "1;2"],
     pid: ["0", "-1", "+1", "1.0", "1e3", "01", "0x1", "%31%20", "99999999999", "self", "%2e%2e", "1%00", "1;2"],
     id: ["0", "-1", "+1", "1.0", "1e3", "01", "0x1", "%31%20", "9007199254740993", "99999999999999999999", "abc", "%2e%2e", "1%00", "1;2"],

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commandTree } from "../../../src/cli/command/reference.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
@@ -83,6 +84,8 @@ const successes: Readonly<Record<string, string>> = {
   "cron run": "cron run store 0",
   "isolates list": "isolates list store",
   "isolates stop": "isolates stop PID",
+  "instances list": "instances list",
+  "instances drain": `instances drain ${hostname()} --undo`,
   "plugins upload": "plugins upload guard",
   "plugins list": "plugins list",
   "plugins show": "plugins show guard",

@@ -126,6 +126,24 @@ describe.each([
     expect(await leases.list(["job"], 10)).toMatchObject([{ state: "taken" }, { state: "ran" }]);
   });
 
+  test("returns which holders have a recent heartbeat, and ends that of a holder that stops", async () => {
+    const { leases, execute } = await open();
+    expect(await leases.heartbeats()).toEqual([]);
+    await leases.settle([]);
+    expect(await leases.heartbeats()).toMatchObject([{ isLive: true }]);
+    await execute(stopOldHolders);
+    expect(await leases.heartbeats()).toMatchObject([{ isLive: false }]);
+    await leases.settle([]);
+    const request = requestAt(Date.now());
+    await leases.take(request);
+
+    await leases.leave();
+
+    expect(await leases.heartbeats()).toMatchObject([{ isLive: false }]);
+    await execute("UPDATE leases SET holder = replace(holder, '/', ' stopped/')");
+    expect((await leases.settle([])).unknown).toMatchObject([{ name: request.name }]);
+  });
+
   test("keeps the newest 50 leases of a queue, and every held lease", async () => {
     const { leases, execute } = await open();
     const now = Date.now();

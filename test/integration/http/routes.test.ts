@@ -27,6 +27,7 @@ const samples: Readonly<Record<string, string>> = {
   ":key": "TOKEN",
   ":index": "0",
   ":pid": "1",
+  ":instance": "eu-1",
 };
 /** Lists below a name that need not be installed: secrets are set before the first upload. */
 const emptyLists = new Set(["/workers/:scope/:name/secrets", "/namespaces/:namespace/secrets"]);

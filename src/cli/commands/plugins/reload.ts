@@ -3,6 +3,7 @@ import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { pluralize } from "../../output/format.js";
 import { exitCodes } from "../../command/exit-codes.js";
+import { tellInstances } from "../instances/tell-instances.js";
 import { tellFailure } from "./plugin-state.js";
 
 export const command = defineCommand<[]>({
@@ -15,7 +16,7 @@ export const command = defineCommand<[]>({
     "The daemon loads the new plugins first and then replaces all plugins at once, so every request passes all hooks. Uploads, enable and disable need no reload. Exits with 1 if a plugin failed to load.",
   async run(context) {
     const { client } = await connect(context, { plugins: { reload } });
-    const { plugins } = (await client.plugins.reload()).data;
+    const { plugins, instances } = (await client.plugins.reload()).data;
     const rows = plugins.map(({ name, version, loaded, error = "" }) => [name, version, stateOf({ loaded, error }), error]);
     context.output.table({ plugins }, ["NAME", "VERSION", "STATE", "ERROR"], rows);
     const loadedCount = plugins.filter(({ loaded }) => loaded).length;
@@ -24,6 +25,7 @@ export const command = defineCommand<[]>({
         ? "no plugins; to upload a folder: runtimectl plugins upload ./dir"
         : `${loadedCount} of ${pluralize(rows.length, "plugin")} loaded`,
     );
+    tellInstances(context, instances);
     const exitCodesOfPlugins = plugins.map(({ name, loaded, error }) =>
       tellFailure(context, `${name} is enabled`, loaded || error === undefined ? undefined : { status: "failed", error }),
     );

@@ -7,6 +7,7 @@ import { connect, type Connection } from "../../client/connection.js";
 import { pluralize } from "../../output/format.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { parsePackageReference } from "../../command/package-reference.js";
+import { tellInstances } from "../instances/tell-instances.js";
 
 type Restarting = Connection<{ workers: { list: typeof list; restart: typeof restart } }>;
 
@@ -27,6 +28,7 @@ export const command = defineCommand<[reference: string]>({
     for (const one of versions) {
       const { data } = await connection.client.workers.restart({ params: { ...toPathSegments(name), version: one } });
       context.output.note(`${data.name}@${data.version} restarted; ${pluralize(data.restarted, "isolate")} replaced`);
+      tellInstances(context, data.instances);
       restarted.push(data);
     }
     context.output.result({ name, versions: restarted });

@@ -57,7 +57,7 @@ export interface ReplicatedKeyStoreOptions {
   readonly source: PrimarySource;
   readonly stateDirectory: string;
   /** Name and identity with which this daemon holds leases. */
-  readonly instance: Pick<LeaseHolder, "id" | "name">;
+  readonly instance: LeaseHolder;
   /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;
   /** Called when the primary lacks revisions of this daemon, and with undefined when that ends without `resync`. */
@@ -74,8 +74,8 @@ export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
   readonly #replication: Replication;
   readonly #table = new ReplicatedKeyCache();
-  /** Random identifier of this run. */
-  readonly #instance = randomUUID();
+  /** Random text of this run. */
+  readonly #run: string;
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;
   readonly records = new ReplicatedRecordStore((changes) => this.#putRecords(changes));
@@ -92,14 +92,15 @@ export class ReplicatedKeyStore implements KeyStore {
       createMark: () => this.#createMark(),
       nowMs: () => this.#known().nowMs(),
     });
-    this.leases = new SqlLeaseStore(leaseDatabase, { ...instance, run: this.#instance });
+    this.#run = instance.run;
+    this.leases = new SqlLeaseStore(leaseDatabase, instance);
     this.#log = log;
     this.#replication = new Replication({
       source,
       primary,
       folder: new ReplicaFolder(path.join(stateDirectory, "replica")),
       onMore: async (reader) => {
-        for (const change of await this.#table.catchUp(reader, this.#instance)) onForeignChange(change);
+        for (const change of await this.#table.catchUp(reader, this.#run)) onForeignChange(change);
         await this.records.catchUp(reader);
       },
       ownRows: () => ({ keys: this.#table.ownRows, records: this.records.ownRows }),
@@ -262,7 +263,7 @@ export class ReplicatedKeyStore implements KeyStore {
   #createMark(): Marked {
     const known = this.#known();
     const notAfterMs = Math.floor(known.nowMs() + acceptanceMs);
-    return { known: known.position, mark: randomUUID(), instance: this.#instance, notAfterMs };
+    return { known: known.position, mark: randomUUID(), instance: this.#run, notAfterMs };
   }
 
   /**

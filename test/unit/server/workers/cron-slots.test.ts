@@ -18,6 +18,8 @@ class FakeLeases implements LeaseStore {
   skewMs = 0;
   requests = 0;
   readonly calls: ("settle" | "end")[] = [];
+  readonly heartbeats = async () => [];
+  readonly leave = async () => undefined;
 
   async take({ name, queue, slotMs, token, detail }: LeaseRequest): Promise<LeaseAnswer> {
     this.#receive();
@@ -82,11 +84,13 @@ class FakeLeases implements LeaseStore {
 let leases: FakeLeases;
 let pauses: number[];
 let slots: CronSlots;
+let isDraining = false;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: startMs, toFake: ["Date", "performance", "setInterval", "clearInterval"] });
   leases = new FakeLeases();
   pauses = [];
+  isDraining = false;
   slots = open("a");
 });
 
@@ -98,7 +102,8 @@ afterEach(async () => {
 const pause = async (ms: number) => void pauses.push(ms);
 
 function open(instanceId: string): CronSlots {
-  return new CronSlots({ leases, instanceId, onUnknown: () => undefined, log: createLog({ level: "silent" }), pause });
+  const log = createLog({ level: "silent" });
+  return new CronSlots({ leases, instanceId, isDraining: () => isDraining, onUnknown: () => undefined, log, pause });
 }
 
 function jobOf(schedule = "* * * * * *"): SlotJob {
@@ -128,6 +133,15 @@ describe("a slot", () => {
     expect(results.reduce((sum, { calls }) => sum + calls, 0)).toBe(1);
     expect([...leases.rows.values()]).toMatchObject([{ state: "ran", result: '{"status":200}' }]);
     await other.close();
+  });
+
+  test("is not taken while an operator drains the daemon", async () => {
+    isDraining = true;
+    expect(await run(startMs)).toEqual({ calls: 0, blocked: 0 });
+    expect(states()).toEqual([]);
+
+    isDraining = false;
+    expect(await run(startMs)).toEqual({ calls: 1, blocked: 0 });
   });
 
   test("runs once when the response to the lease request is lost", async () => {

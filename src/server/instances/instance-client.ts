@@ -1,0 +1,106 @@
+import type { Agent } from "undici";
+import { ApiError } from "../../shared/api-error.js";
+import { createClient, UnexpectedAnswerError, type ClientOf, type Operations, type Transport } from "../../shared/client.js";
+import { runtime } from "../../shared/contract/discovery.js";
+import { isInstanceUrl } from "../config/instance.js";
+import type { RegisteredInstance } from "./instance-registry.js";
+
+/** Time limit in ms for all requests to one daemon. */
+const deadlineMs = 2_000;
+/** Maximum number of daemons that this daemon asks at the same time. */
+const mostAtOnce = 16;
+/** Maximum number of connections to one daemon. */
+const mostConnections = 4;
+/** Maximum size of a response in bytes. */
+const longestResponseBytes = 16 * 1024 * 1024;
+
+/** Result of a daemon, or the reason as a sentence why there is none. `starting`: it opens its services. */
+export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
+
+/**
+ * HTTP client for the APIs of other daemons. Sends the key of a caller in `X-API-Key`, and only to a registered address at which the
+ * registered daemon responds. Sends no cookies and follows no redirects.
+ */
+export class InstanceClient {
+  readonly #waiting: (() => void)[] = [];
+  #agent: Promise<Agent> | undefined;
+  #running = 0;
+
+  /** Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. */
+  async ask<Offered extends Operations, Result>(
+    instance: Pick<RegisteredInstance, "id" | "url">,
+    { key, offered, call }: { key: string; offered: Offered; call: (client: ClientOf<Offered>) => Promise<Result> },
+  ): Promise<InstanceAnswer<Result>> {
+    const { id, url } = instance;
+    if (url === undefined) return unreachable("RUNTIME_INSTANCE_URL of this daemon is not set.");
+    if (!isInstanceUrl(url)) return unreachable("Its address is neither https nor a private address.");
+    await this.#begin();
+    const signal = AbortSignal.timeout(deadlineMs);
+    try {
+      const found = await createClient(this.#transport(url, signal), "", { discovery: { runtime } }).discovery.runtime();
+      if (found.instance !== id) return unreachable("Another program or daemon responds at its address.");
+      return { result: await call(createClient(this.#transport(url, signal, key), found.api, offered)) };
+    } catch (error) {
+      return toAnswer(error, signal);
+    } finally {
+      this.#end();
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#agent)?.destroy();
+  }
+
+  /** Resolves when fewer than `mostAtOnce` calls run. */
+  async #begin(): Promise<void> {
+    if (this.#running < mostAtOnce) this.#running += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #end(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#running -= 1;
+  }
+
+  #transport(origin: string, signal: AbortSignal, key?: string): Transport {
+    return async ({ method, path, headers }) => {
+      const credential = key === undefined ? {} : { "x-api-key": key };
+      const agent = await (this.#agent ??= createAgent());
+      const response = await agent.request({ origin, path, method, headers: { ...headers, ...credential }, signal });
+      const parts: Buffer[] = [];
+      let size = 0;
+      for await (const part of response.body) {
+        size += (part as Buffer).length;
+        if (size > longestResponseBytes) throw new ResponseTooLongError();
+        parts.push(part as Buffer);
+      }
+      const requestId = response.headers["x-request-id"];
+      return { status: response.statusCode, requestId: requestId?.toString(), text: Buffer.concat(parts).toString() };
+    };
+  }
+}
+
+/** Loads undici at the first use, because a daemon without a primary does not need it. */
+async function createAgent(): Promise<Agent> {
+  const { default: undici } = await import("undici");
+  return new undici.Agent({ connections: mostConnections, connect: { timeout: deadlineMs } });
+}
+
+class ResponseTooLongError extends Error {}
+
+function toAnswer(error: unknown, signal: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
+  if (signal.aborted) return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
+  if (error instanceof ApiError && error.code === "NOT_READY") return { state: "starting", problem: error.message };
+  if (error instanceof ApiError && error.code === "AUTH_REQUIRED")
+    return unreachable("It rejects this key. All daemons need the same root key (RUNTIME_ROOT_KEY_FILE).");
+  if (error instanceof ApiError) return unreachable(`It rejects the request (${error.code}).`);
+  if (error instanceof UnexpectedAnswerError) return unreachable(`It sends an unexpected response (status ${error.status}).`);
+  if (error instanceof ResponseTooLongError) return unreachable("Its response is too long.");
+  const { code } = error as { readonly code?: unknown };
+  return unreachable(`It is not reachable${typeof code === "string" ? ` (${code})` : ""}.`);
+}
+
+function unreachable(problem: string): { state: "unreachable"; problem: string } {
+  return { state: "unreachable", problem };
+}

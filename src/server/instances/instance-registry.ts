@@ -1,0 +1,172 @@
+import * as z from "zod";
+import type { Log } from "../log/log.js";
+import type { LeaseStore } from "../storage/lease-store.js";
+import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
+import type { OwnInstance } from "./own-instance.js";
+
+const instanceKind = "instance";
+const drainKind = "instance-drain";
+/** Interval at which a daemon checks in memory whether its row exists. It writes only if the row is missing or is of another run. */
+const checkIntervalMs = 10_000;
+/** Age of the start from which the row of a daemon without heartbeats is deleted. The lease store keeps heartbeats for the same time. */
+const forgottenAfterMs = 86_400_000;
+
+const InstanceRow = z.object({
+  name: z.string(),
+  run: z.string(),
+  url: z.string().optional(),
+  version: z.string(),
+  startedAtMs: z.number(),
+});
+/** A drain ends with the run of the daemon, so the row names the run. */
+const DrainRow = z.object({ run: z.string() });
+
+/** A daemon that has stored its row. `url` is not checked yet. */
+export interface RegisteredInstance extends z.output<typeof InstanceRow> {
+  readonly id: string;
+}
+
+interface InstanceRegistryOptions {
+  readonly own: OwnInstance;
+  readonly records: RecordStore;
+  readonly leases: LeaseStore;
+  /** True if several daemons share the records. Otherwise the daemon stores no row, and lists only itself. */
+  readonly isShared: boolean;
+  readonly log: Log;
+}
+
+/**
+ * The daemons with the same primary, from records. A daemon changes its record once per start, so the registry wakes no replica later.
+ * Heartbeats are those of the leases.
+ */
+export class InstanceRegistry {
+  readonly #options: InstanceRegistryOptions;
+  readonly #instances = new Map<string, RegisteredInstance & { readonly revision: number }>();
+  /** Runs that an operator drains, by the id of the daemon. */
+  readonly #drainedRuns = new Map<string, string>();
+  readonly #stopFollowing: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #isDuplicateLogged = false;
+  #isDraining = false;
+
+  constructor(options: InstanceRegistryOptions) {
+    this.#options = options;
+    this.#stopFollowing = options.records.onChange((changed) => this.#apply(changed));
+    this.#apply("all");
+  }
+
+  get own(): OwnInstance {
+    return this.#options.own;
+  }
+
+  /** True if an operator drains this daemon. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Stores the row of this daemon in the background, and again if it disappears. Deletes rows of daemons that stopped long ago. */
+  start(): void {
+    const register = async () => this.#register().catch(() => undefined);
+    if (!this.#options.isShared) return void this.#endEarlierDrain().catch(() => undefined);
+    void register().then(async () => this.#forgetStopped().catch(() => undefined));
+    this.#timer = setInterval(() => void register(), checkIntervalMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#stopFollowing();
+  }
+
+  /** Returns the other daemons, sorted by name and id. Also returns stopped ones for 1 day. */
+  others(): RegisteredInstance[] {
+    const others = [...this.#instances.values()].filter(({ id }) => id !== this.own.id);
+    return others.toSorted((one, other) => (`${one.name} ${one.id}` < `${other.name} ${other.id}` ? -1 : 1));
+  }
+
+  /** Returns the daemons with this name or id. */
+  find(nameOrId: string): Pick<RegisteredInstance, "id" | "name" | "run">[] {
+    return [this.own, ...this.others()].filter(({ id, name }) => id === nameOrId || name === nameOrId);
+  }
+
+  /** Returns which of the other daemons have sent a heartbeat within 30 s. Throws KEY_STORE_UNAVAILABLE. */
+  async readLive(): Promise<RegisteredInstance[]> {
+    if (!this.#options.isShared) return [];
+    const heartbeats = await this.#options.leases.heartbeats();
+    const live = new Set(heartbeats.filter(({ isLive }) => isLive).map(({ id, run }) => `${id}/${run}`));
+    return this.others().filter(({ id, run }) => live.has(`${id}/${run}`));
+  }
+
+  /** Starts or ends the drain of a daemon. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE. */
+  async setDraining({ id, run }: Pick<RegisteredInstance, "id" | "run">, isDraining: boolean): Promise<void> {
+    const value = isDraining ? JSON.stringify({ run } satisfies z.output<typeof DrainRow>) : undefined;
+    await this.#options.records.transact([{ kind: drainKind, key: id, value }]);
+  }
+
+  async #register(): Promise<void> {
+    const { own, records, log } = this.#options;
+    const { id, ...row } = own;
+    const stored = this.#instances.get(id);
+    await this.#endEarlierDrain();
+    if (stored?.run === own.run) return;
+    if (stored && stored.startedAtMs > own.startedAtMs) {
+      if (!this.#isDuplicateLogged)
+        log.error(
+          { id },
+          "another daemon has the same id: delete the file instance-id in the state directory of one of them, and restart it",
+        );
+      this.#isDuplicateLogged = true;
+      return;
+    }
+    const value = JSON.stringify(row satisfies z.input<typeof InstanceRow>);
+    await records.transact([{ kind: instanceKind, key: id, value, ifRevision: stored?.revision ?? 0 }]);
+  }
+
+  async #endEarlierDrain(): Promise<void> {
+    const { own } = this;
+    const run = this.#drainedRuns.get(own.id);
+    if (run !== undefined && run !== own.run) await this.setDraining(own, false);
+  }
+
+  async #forgetStopped(): Promise<void> {
+    const { leases, records } = this.#options;
+    const known = new Set((await leases.heartbeats()).map(({ id }) => id));
+    const oldestMs = Date.now() - forgottenAfterMs;
+    const stopped = [...this.#instances.values()].filter(({ id, startedAtMs }) => !known.has(id) && startedAtMs < oldestMs);
+    await records.transact(
+      stopped.flatMap(({ id: key, revision }): RecordChange[] => [
+        { kind: instanceKind, key, value: undefined, ifRevision: revision },
+        ...(this.#drainedRuns.has(key) ? [{ kind: drainKind, key, value: undefined }] : []),
+      ]),
+    );
+  }
+
+  #apply(changed: readonly StoredRecord[] | "all"): void {
+    const { own, records, log } = this.#options;
+    if (changed === "all") {
+      this.#instances.clear();
+      this.#drainedRuns.clear();
+    }
+    for (const { kind, key, value, revision } of changed === "all" ? records.fetchSince(0) : changed) {
+      if (kind === instanceKind) this.#applyInstance(key, parse(InstanceRow, value), revision);
+      if (kind === drainKind) {
+        const drained = parse(DrainRow, value);
+        if (drained) this.#drainedRuns.set(key, drained.run);
+        else this.#drainedRuns.delete(key);
+      }
+    }
+    const isDraining = this.#drainedRuns.get(own.id) === own.run;
+    if (isDraining !== this.#isDraining)
+      log.info(isDraining ? "an operator drains this daemon" : "the operator ended the drain of this daemon");
+    this.#isDraining = isDraining;
+  }
+
+  #applyInstance(id: string, row: z.output<typeof InstanceRow> | undefined, revision: number): void {
+    if (row) this.#instances.set(id, { id, ...row, revision });
+    else this.#instances.delete(id);
+  }
+}
+
+/** Returns the content of a row, or undefined for a removed row and for one of another form, such as that of a newer version. */
+function parse<Row>(schema: z.ZodType<Row>, value: string | undefined): Row | undefined {
+  return value === undefined ? undefined : schema.safeParse(JSON.parse(value)).data;
+}

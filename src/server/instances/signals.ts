@@ -1,0 +1,82 @@
+import * as z from "zod";
+import { ApiError } from "../../shared/api-error.js";
+import type { Notified } from "../../shared/contract/instances.js";
+import type { Log } from "../log/log.js";
+import type { RecordStore, StoredRecord } from "../storage/record-store.js";
+
+const signalKind = "signal";
+
+/** A request of an operator that every daemon carries out. */
+const Signal = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("restart-worker"), name: z.string(), version: z.string() }),
+  z.object({ type: z.literal("reload-plugins"), namespaces: z.array(z.string()) }),
+]);
+export type Signal = z.output<typeof Signal>;
+
+const SignalRow = z.object({ run: z.string(), signal: Signal });
+
+interface SignalsOptions {
+  readonly records: RecordStore;
+  /** Random text of this run of the daemon. */
+  readonly run: string;
+  /** Returns the number of other daemons that run. Throws KEY_STORE_UNAVAILABLE. */
+  readonly countOthers: () => Promise<number>;
+  /** Carries out a signal of another daemon. */
+  readonly onSignal: (signal: Signal) => Promise<void>;
+  readonly log: Log;
+}
+
+/**
+ * Sends requests of operators to all daemons with the same primary, through records. A daemon carries out signals that are stored after its
+ * start, and ignores its own.
+ */
+export class Signals {
+  readonly #options: SignalsOptions;
+  readonly #stopFollowing: () => void;
+  /** Revision up to which this daemon has received all signals. */
+  #receivedRevision: number;
+
+  constructor(options: SignalsOptions) {
+    this.#options = options;
+    this.#stopFollowing = options.records.onChange((changed) => this.#receive(changed));
+    this.#receivedRevision = options.records.readRevision();
+  }
+
+  /** Stores a signal for the other daemons. A failure is part of the result, because the caller has carried out the signal already. */
+  async send(signal: Signal): Promise<Notified> {
+    const { records, run, countOthers, log } = this.#options;
+    try {
+      const value = JSON.stringify({ run, signal } satisfies z.output<typeof SignalRow>);
+      await records.transact([{ kind: signalKind, key: keyOf(signal), value }]);
+      return { notified: await countOthers() };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      log.warn({ err: error }, "other daemons were not notified of a restart or reload");
+      return { notified: 0, problem: "The primary of the key store does not accept changes now, so no other daemon was notified." };
+    }
+  }
+
+  close(): void {
+    this.#stopFollowing();
+  }
+
+  #receive(changed: readonly StoredRecord[] | "all"): void {
+    const { records, run, onSignal, log } = this.#options;
+    const rows = changed === "all" ? records.fetchSince(this.#receivedRevision) : changed;
+    // Is lower than before if the primary was restored. Its signals are then older than those that this daemon has received.
+    this.#receivedRevision = records.readRevision();
+    for (const { kind, value } of rows) {
+      if (kind !== signalKind || value === undefined) continue;
+      const row = SignalRow.safeParse(JSON.parse(value)).data;
+      if (!row || row.run === run) continue;
+      void onSignal(row.signal).catch((error: unknown) =>
+        log.error({ err: error, signal: row.signal }, "a signal of another daemon failed"),
+      );
+    }
+  }
+}
+
+/** Returns the key of the record. Signals with different keys do not replace each other while a daemon has not received them. */
+function keyOf(signal: Signal): string {
+  return signal.type === "restart-worker" ? `${signal.type} ${signal.name}@${signal.version}` : signal.type;
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Instance } from "../../../src/shared/contract/instances.js";
+import { connect } from "../../support/connect.js";
+import type { TestInstance } from "../../support/start-instances.js";
+import { clusterTestMs, soonMs } from "../../support/start-oci-instances.js";
+import { startSyncedInstances, type SyncedInstances } from "../../support/start-synced-instances.js";
+
+let instances: SyncedInstances;
+
+beforeAll(async () => {
+  instances = await startSyncedInstances();
+});
+
+afterAll(() => instances.dispose());
+
+const statesOf = async ({ client }: TestInstance): Promise<Record<string, string>> =>
+  Object.fromEntries((await client.instances.list()).map(({ name, state }) => [name, state]));
+const find = (list: readonly Instance[], name: string) => list.find((instance) => instance.name === name);
+const readiness = async ({ url }: TestInstance) => (await fetch(`${url}/api/health/ready`)).status;
+
+test(
+  "each daemon lists all of them with their states, and an operator drains one from another",
+  async () => {
+    const [a, b] = await Promise.all([instances.start("a"), instances.start("b")]);
+    await expect.poll(() => statesOf(a), { timeout: soonMs }).toEqual({ a: "ready", b: "ready" });
+    await expect.poll(() => statesOf(b), { timeout: soonMs }).toEqual({ a: "ready", b: "ready" });
+
+    const list = await a.client.instances.list();
+    expect(find(list, "a")).toMatchObject({ address: a.url, isSelf: true, isolates: 0, lagSeconds: expect.any(Number) });
+    expect(find(list, "b")).toMatchObject({ address: b.url, isSelf: false, isolates: 0, lagSeconds: expect.any(Number) });
+    expect(find(await b.client.instances.list(), "b")?.id).toBe(find(list, "b")?.id);
+
+    const { data: restricted } = await a.client.keys.create({ body: { name: "team", role: "admin", namespaces: ["@team"] } });
+    const seen = async () => find(await connect(a.url, restricted.key).instances.list(), "b");
+    await expect.poll(async () => (await seen())?.state, { timeout: soonMs }).toBe("ready");
+    expect(await seen()).toMatchObject({ address: null, lagSeconds: null, isolates: 0 });
+    const drainAsTeam = connect(a.url, restricted.key).instances.drain({ params: { instance: "b" } });
+    await expect(drainAsTeam).rejects.toMatchObject({ code: "NAMESPACE_DENIED" });
+    await expect(a.client.instances.drain({ params: { instance: "c" } })).rejects.toMatchObject({ code: "INSTANCE_NOT_FOUND" });
+    expect(await readiness(b)).toBe(200);
+
+    await a.client.instances.drain({ params: { instance: "b" } });
+    await expect.poll(() => readiness(b), { timeout: soonMs }).toBe(503);
+    expect(await statesOf(b)).toEqual({ a: "ready", b: "draining" });
+    await expect.poll(() => statesOf(a), { timeout: soonMs }).toEqual({ a: "ready", b: "draining" });
+    expect((await fetch(`${b.url}/api/health/live`)).status).toBe(200);
+    expect((await b.client.audit.list({ query: { action: "instance", limit: 5 } })).entries).toEqual([]);
+    const { entries } = await a.client.audit.list({ query: { action: "instance.drained", limit: 5 } });
+    expect(entries.at(-1)).toMatchObject({ outcome: "done", subject: { name: "b" } });
+
+    await a.client.instances.undrain({ params: { instance: find(list, "b")?.id ?? "" } });
+    await expect.poll(() => readiness(b), { timeout: soonMs }).toBe(200);
+    await Promise.all([a.stop(), b.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
+  "a drain ends with the next start, and a stopped daemon is listed as gone",
+  async () => {
+    const a = await instances.start("c");
+    let b = await instances.start("d");
+    await expect.poll(async () => (await statesOf(a))["d"], { timeout: soonMs }).toBe("ready");
+    const { id } = find(await a.client.instances.list(), "d") ?? {};
+    await a.client.instances.drain({ params: { instance: "d" } });
+    await expect.poll(() => readiness(b), { timeout: soonMs }).toBe(503);
+    await b.stop();
+
+    expect(find(await a.client.instances.list(), "d")).toMatchObject({ state: "gone", id, problem: expect.stringContaining("heartbeat") });
+    b = await instances.start("d");
+
+    expect(await readiness(b)).toBe(200);
+    await expect.poll(async () => find(await a.client.instances.list(), "d"), { timeout: soonMs }).toMatchObject({ state: "ready", id });
+    await Promise.all([a.stop(), b.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
+  "a killed, a frozen and an unaddressed daemon are named as unreachable within 2 s",
+  async () => {
+    const [a, killed, frozen, silent] = await Promise.all([
+      instances.start("e"),
+      instances.start("f"),
+      instances.start("g"),
+      instances.start("h", { RUNTIME_INSTANCE_URL: "" }),
+    ]);
+    const running = { e: "ready", f: "ready", g: "ready", h: "unreachable" };
+    await expect.poll(() => statesOf(a), { timeout: soonMs }).toMatchObject(running);
+    await killed.kill();
+    frozen.process.kill("SIGSTOP");
+
+    const startedMs = performance.now();
+    const list = await a.client.instances.list();
+    const tookMs = performance.now() - startedMs;
+
+    frozen.process.kill("SIGCONT");
+    expect(find(list, "f")).toMatchObject({ state: "unreachable", problem: expect.stringContaining("not reachable") });
+    expect(find(list, "g")).toMatchObject({ state: "unreachable", problem: "It did not respond within 2 s." });
+    expect(find(list, "h")).toMatchObject({
+      state: "unreachable",
+      address: null,
+      problem: expect.stringContaining("RUNTIME_INSTANCE_URL"),
+    });
+    expect(find(list, "e")).toMatchObject({ state: "ready", isSelf: true });
+    // The limit is 2 s. The rest is for a slow machine.
+    expect(tookMs).toBeLessThan(5_000);
+
+    await instances.sqld.kill();
+    await expect.poll(() => statesOf(a), { timeout: soonMs }).toMatchObject({ e: "ready", f: "unreachable", g: "ready" });
+    await instances.sqld.restart();
+    await Promise.all([a.stop(), frozen.stop(), silent.stop()]);
+  },
+  clusterTestMs,
+);

@@ -1,0 +1,96 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startFakeDaemon, WireAnswer } from "../../support/fake-daemon.js";
+import { runInProcess } from "../../support/run-in-process.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+async function run(words: readonly string[], answers: Readonly<Record<string, unknown>>, isTerminal = false) {
+  const daemon = await startFakeDaemon(answers);
+  onTestFinished(daemon.close);
+  const home = await temporaryDirectory();
+  const env = { HOME: home, TMPDIR: home, RUNTIMECTL_KEY: "some-key" };
+  const result = await runInProcess([...words, "--url", daemon.url], { cwd: home, env, isTerminal, columns: 200 });
+  return { ...result, requests: daemon.requests };
+}
+
+const own = {
+  name: "eu-1",
+  id: "id-1",
+  address: "http://10.0.0.11:8000",
+  version: "1.2.3",
+  isSelf: true,
+  state: "ready",
+  lagSeconds: 0.25,
+  isolates: 3,
+};
+const gone = {
+  ...own,
+  name: "eu-2",
+  id: "id-2",
+  address: null,
+  isSelf: false,
+  state: "gone",
+  lagSeconds: null,
+  isolates: null,
+  problem: "It has sent no heartbeat for 30 s.",
+};
+
+describe("runtimectl instances list", () => {
+  test("prints one line per daemon and marks the one that responds", async () => {
+    expect((await run(["instances", "list"], { "/api/instances": [own, gone] })).stdout).toBe(
+      "eu-1 *\thttp://10.0.0.11:8000\t1.2.3\tready\t0.3 s\t3\t\neu-2\t-\t1.2.3\tgone\t-\t-\tIt has sent no heartbeat for 30 s.\n",
+    );
+  });
+
+  test("prints the daemons as JSON, and counts the ready ones below a table", async () => {
+    const { stdout } = await run(["instances", "list", "--json"], { "/api/instances": [own, gone] });
+    expect(JSON.parse(stdout)).toEqual({ instances: [own, gone] });
+    expect((await run(["instances", "list"], { "/api/instances": [own, gone] }, true)).stderr).toContain("1 of 2 daemons ready");
+  });
+});
+
+describe("runtimectl instances drain", () => {
+  const data = { name: "eu-2", id: "id-2", draining: true };
+
+  test("drains a daemon and prints the command that ends the drain", async () => {
+    const { status, stderr, requests } = await run(["instances", "drain", "eu-2"], {
+      "/api/instances/eu-2/drain": { success: true, data },
+    });
+
+    expect(status).toBe(0);
+    expect(stderr).toContain("eu-2 reports that it is not ready, and still serves");
+    expect(stderr).toMatch(/Undo: runtimectl .*instances drain id-2 --undo/);
+    expect(requests).toContain("POST /api/instances/eu-2/drain");
+  });
+
+  test("ends the drain with --undo", async () => {
+    const answers = { "/api/instances/eu-2/undrain": { success: true, data: { ...data, draining: false } } };
+
+    const { status, stdout, requests } = await run(["instances", "drain", "eu-2", "--undo", "--json"], answers);
+
+    expect({ status, document: JSON.parse(stdout) }).toEqual({ status: 0, document: { ...data, draining: false } });
+    expect(requests).toContain("POST /api/instances/eu-2/undrain");
+  });
+
+  test("exits with 6 for an unknown daemon", async () => {
+    const answer = WireAnswer.refusal(404, "INSTANCE_NOT_FOUND", "No daemon has the name or id eu-9.");
+    expect(await run(["instances", "drain", "eu-9"], { "/api/instances/eu-9/drain": answer })).toMatchObject({ status: 6 });
+  });
+});
+
+describe("runtimectl workers restart and plugins reload", () => {
+  const path = "/api/workers/_/shop/1.0.0/restart";
+  const restarted = { name: "shop", version: "1.0.0", restarted: 2 };
+  const answerWith = (instances: object) => ({ [path]: { success: true, data: { ...restarted, instances } } });
+
+  test("print how many other daemons do the same, or why they do not", async () => {
+    expect((await run(["workers", "restart", "shop@1.0.0"], answerWith({ notified: 1 }))).stderr).toContain("1 other daemon notified");
+    const { status, stderr } = await run(
+      ["workers", "restart", "shop@1.0.0"],
+      answerWith({ notified: 0, problem: "The primary is away." }),
+    );
+    expect(status).toBe(0);
+    expect(stderr).toContain("only this daemon has done it. The primary is away.");
+    const plugins = { success: true, data: { plugins: [], instances: { notified: 2 } } };
+    expect((await run(["plugins", "reload"], { "/api/plugins/reload": plugins })).stderr).toContain("2 other daemons notified");
+  });
+});
