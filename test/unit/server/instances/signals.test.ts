@@ -1,38 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { ApiError } from "../../../../src/shared/api-error.js";
 import { Signals, type Signal } from "../../../../src/server/instances/signals.js";
 import { createLog } from "../../../../src/server/log/log.js";
-import { ChangeListeners } from "../../../../src/server/storage/change-listeners.js";
-import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "../../../../src/server/storage/record-store.js";
-
-/** Records of several daemons, in memory. */
-class FakeRecords implements RecordStore {
-  readonly listeners = new ChangeListeners();
-  rows: StoredRecord[] = [];
-  revision = 7;
-  isAway = false;
-
-  readRevision(): number {
-    return this.revision;
-  }
-
-  fetchSince(revision: number): StoredRecord[] {
-    return this.rows.filter((row) => row.revision > revision);
-  }
-
-  async transact(changes: readonly RecordChange[]): Promise<StoredRecord[]> {
-    if (this.isAway) throw new ApiError("KEY_STORE_UNAVAILABLE", "The primary is away.");
-    this.revision += 1;
-    const stored = changes.map(({ kind, key, value }) => ({ kind, key, value, revision: this.revision }));
-    this.rows = [...this.rows.filter(({ key }) => !stored.some((row) => row.key === key)), ...stored];
-    this.listeners.notify(stored);
-    return stored;
-  }
-
-  onChange(listener: RecordListener): () => void {
-    return this.listeners.add(listener);
-  }
-}
+import { FakeRecords } from "../../../support/fake-records.js";
 
 const restart = (name: string): Signal => ({ type: "restart-worker", name, version: "1.0.0" });
 

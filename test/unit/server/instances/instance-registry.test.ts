@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { InstanceRegistry } from "../../../../src/server/instances/instance-registry.js";
+import type { OwnInstance } from "../../../../src/server/instances/own-instance.js";
+import { createLog } from "../../../../src/server/log/log.js";
+import type { Heartbeat, LeaseStore } from "../../../../src/server/storage/lease-store.js";
+import { FakeRecords } from "../../../support/fake-records.js";
+
+const startMs = Date.parse("2026-01-01T00:00:00Z");
+const checkMs = 10_000;
+const dayMs = 86_400_000;
+
+let records: FakeRecords;
+let heartbeats: Heartbeat[];
+let registries: InstanceRegistry[];
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: startMs });
+  records = new FakeRecords();
+  heartbeats = [];
+  registries = [];
+});
+
+afterEach(() => {
+  for (const registry of registries) registry.close();
+  vi.useRealTimers();
+});
+
+/** Starts a daemon and waits until it has stored its row. */
+async function start(id: string, changes: Partial<OwnInstance> & { isShared?: boolean } = {}): Promise<InstanceRegistry> {
+  const { isShared = true, ...given } = changes;
+  const own = { id, name: id.toUpperCase(), run: `${id}-1`, url: undefined, version: "1.2.3", startedAtMs: Date.now(), ...given };
+  const leases = { heartbeats: async () => heartbeats } as unknown as LeaseStore;
+  const registry = new InstanceRegistry({ own, records, leases, isShared, log: createLog({ level: "silent" }) });
+  registries.push(registry);
+  heartbeats.push({ id, run: own.run, isLive: true });
+  registry.start();
+  await vi.advanceTimersByTimeAsync(0);
+  return registry;
+}
+
+const namesOf = (registry: InstanceRegistry) => registry.others().map(({ name }) => name);
+
+describe("the registry of daemons", () => {
+  test("contains the others sorted by name, and writes one row per start", async () => {
+    const c = await start("c", { url: "http://10.0.0.13:8000" });
+    const [a, b] = [await start("a"), await start("b")];
+
+    await vi.advanceTimersByTimeAsync(10 * checkMs);
+
+    expect([namesOf(a), namesOf(b), namesOf(c)]).toEqual([
+      ["B", "C"],
+      ["A", "C"],
+      ["A", "B"],
+    ]);
+    expect(a.others()[1]).toMatchObject({ id: "c", run: "c-1", url: "http://10.0.0.13:8000", version: "1.2.3", startedAtMs: startMs });
+    expect(records.changeCount).toBe(3);
+  });
+
+  test("counts only runs with a recent heartbeat as live", async () => {
+    const a = await start("a");
+    await start("b");
+    expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+
+    heartbeats = [{ id: "b", run: "an earlier run", isLive: true }];
+    expect(await a.readLive()).toEqual([]);
+  });
+
+  test("registers a daemon as soon as the primary accepts changes", async () => {
+    records.isAway = true;
+    const [a, b] = [await start("a"), await start("b")];
+    expect(namesOf(a)).toEqual([]);
+    records.isAway = false;
+
+    await vi.advanceTimersByTimeAsync(checkMs);
+
+    expect([namesOf(a), namesOf(b)]).toEqual([["B"], ["A"]]);
+  });
+
+  test("registers a daemon again when a restored primary lacks its row or has one of an earlier run", async () => {
+    const [a, b] = [await start("a"), await start("b")];
+    const earlier = JSON.stringify({ name: "A", run: "a-0", version: "1.2.2", startedAtMs: startMs - 1 });
+    records.rows = [{ kind: "instance", key: "a", value: earlier, revision: 3 }];
+    records.listeners.notify("all");
+    expect([namesOf(a), namesOf(b)]).toEqual([[], ["A"]]);
+
+    await vi.advanceTimersByTimeAsync(checkMs);
+
+    expect(a.others()).toMatchObject([{ id: "b", run: "b-1" }]);
+    expect(b.others()).toMatchObject([{ id: "a", run: "a-1" }]);
+  });
+
+  test("leaves the row to the newer of two daemons with the same id", async () => {
+    const observer = await start("o");
+    await start("a");
+    vi.setSystemTime(startMs + 1);
+    await start("a", { run: "copy" });
+
+    await vi.advanceTimersByTimeAsync(10 * checkMs);
+
+    expect(observer.others()).toMatchObject([{ id: "a", run: "copy" }]);
+    expect(records.changeCount).toBe(3);
+  });
+
+  test("forgets daemons without a heartbeat for 1 day at the next start of another", async () => {
+    const a = await start("a");
+    const b = await start("b");
+    await a.setDraining({ id: "b", run: "b-1" }, true);
+    b.close();
+    heartbeats = heartbeats.filter(({ id }) => id !== "b");
+    await start("c");
+    expect(namesOf(a)).toEqual(["B", "C"]);
+
+    vi.setSystemTime(startMs + dayMs + 1);
+    await start("d");
+
+    expect(namesOf(a)).toEqual(["C", "D"]);
+    expect(records.rows.filter(({ key }) => key === "b")).toEqual([]);
+  });
+
+  test("ignores rows of another form", async () => {
+    const a = await start("a");
+    await records.transact([{ kind: "instance", key: "x", value: JSON.stringify({ name: 7 }) }]);
+    expect(namesOf(a)).toEqual([]);
+  });
+
+  test("finds daemons by name or id, also several with the same name", async () => {
+    const a = await start("a", { name: "same" });
+    await start("b", { name: "same" });
+    expect(a.find("same").map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(a.find("b").map(({ id }) => id)).toEqual(["b"]);
+    expect(a.find("none")).toEqual([]);
+  });
+});
+
+describe("the drain of a daemon", () => {
+  test("concerns one daemon, and ends with the operator's command", async () => {
+    const [a, b] = [await start("a"), await start("b")];
+
+    await a.setDraining({ id: "b", run: "b-1" }, true);
+    expect([a.isDraining, b.isDraining]).toEqual([false, true]);
+
+    await b.setDraining({ id: "b", run: "b-1" }, false);
+    expect([a.isDraining, b.isDraining]).toEqual([false, false]);
+  });
+
+  test.each([true, false])("ends with the next start (shared: %s)", async (isShared) => {
+    const a = await start("a", { isShared });
+    await a.setDraining({ id: "a", run: "a-1" }, true);
+    expect(a.isDraining).toBe(true);
+    a.close();
+
+    const next = await start("a", { run: "a-2", startedAtMs: startMs + 1, isShared });
+
+    expect(next.isDraining).toBe(false);
+    expect(records.rows.filter(({ kind }) => kind === "instance-drain")).toEqual([]);
+  });
+
+  test("is the only row of a daemon without a primary", async () => {
+    const a = await start("a", { isShared: false });
+    await vi.advanceTimersByTimeAsync(checkMs);
+    expect(records.rows).toEqual([]);
+    expect(await a.readLive()).toEqual([]);
+
+    await a.setDraining({ id: "a", run: "a-1" }, true);
+    expect(records.rows).toMatchObject([{ kind: "instance-drain", key: "a" }]);
+  });
+});
