@@ -285,8 +285,7 @@ export class Daemon {
       data: createDataHandlers({ storage: engine.storage, limitOf: (name) => packages.resolve(name, undefined)?.manifest.data }),
       cron: createCronHandlers({ cronJobs, isInstalled: (name) => packages.isInstalled(name, undefined) }),
       instances: createInstanceHandlers({
-        registry,
-        client: instances.client,
+        instances,
         lagSeconds: () => store.readState().replica?.lagSeconds,
         isolates: () => engine.isolates(),
       }),
@@ -295,7 +294,7 @@ export class Daemon {
       keys: createKeyHandlers({ store, now: nowSeconds }),
       index: createIndexHandlers({ store }),
       events: createEventsHandlers(events),
-      audit: createAuditHandlers(audit),
+      audit: createAuditHandlers(audit, instances),
       metrics: createMetricsHandlers({
         metrics: this.#metrics,
         exposition: new PrometheusExporter(),

@@ -112,6 +112,7 @@ export const errorTable = {
   ],
   PACKAGE_STORE_UNAVAILABLE: [503, "The package store does not store the change. Nothing changed. Try again after Retry-After."],
   PACKAGE_UNAVAILABLE: [503, "The daemon cannot download the worker's files from the package store. Try again after Retry-After."],
+  INSTANCE_UNAVAILABLE: [503, "The daemon that the request names gives no usable response to the daemon that received the request."],
   SECRETS_KEY_UNAVAILABLE: [503, "The daemon has no key for the encryption of secrets, or lacks the key of a stored secret."],
   STORAGE_NOT_WRITABLE: [503, "A directory of the daemon is read-only, missing or not accessible. Nothing changed."],
   TOO_MANY_STREAMS: [503, "Too many event streams are open. Close one, or try again after Retry-After."],

@@ -16,6 +16,7 @@ interface Options {
   readonly action?: string;
   readonly principal?: string;
   readonly limit?: string;
+  readonly instance?: string;
 }
 
 const mostEntries = 1000;
@@ -29,6 +30,7 @@ export const command = defineCommand<[], Options>({
       description: "Only these actions, separated by commas, such as key.created, or key for all key actions",
     },
     { flags: "--principal <key>", description: "Only actions of the key with this name or id" },
+    { flags: "--instance <name>", description: "Only entries of the daemon with this name or id, or all (default all, with -f self)" },
     { flags: "--limit <count>", description: `Show the newest N entries (1 to ${mostEntries}, default 100)` },
   ],
   examples: [
@@ -49,9 +51,12 @@ export const command = defineCommand<[], Options>({
       const show = (entry: AuditEntry) => output.line(changeDocument(entry), changeLine(auditCells(entry, time(entry)), output.isAligned));
       return followUntilInterrupted(context, show, (from) => client.audit.list.follow({ query }, from));
     }
-    const { entries, hasMore } = await client.audit.list({ query });
-    const rows = entries.map((entry) => auditCells(entry, time(entry)));
-    output.table({ entries: entries.map(changeDocument), hasMore }, auditHeadings, rows);
+    const { entries, hasMore, instances = [] } = await client.audit.list({ query });
+    const isShared = instances.length > 1;
+    const rows = entries.map((entry) => [...auditCells(entry, time(entry)), ...(isShared ? [entry.instance ?? ""] : [])]);
+    const document = { entries: entries.map(changeDocument), hasMore, ...(isShared && { instances }) };
+    output.table(document, isShared ? [...auditHeadings, "INSTANCE"] : auditHeadings, rows);
+    for (const { name, problem } of instances) if (problem !== undefined) output.warn(`entries of ${name} are missing: ${problem}`);
     const filters = { "--since": options.since, "--action": options.action, "--principal": options.principal };
     if (entries.length === 0) output.note(noMatchingEntries(filters) ?? "no entries");
     if (hasMore) output.footer("more entries match; raise --limit, or filter with --since, --action or --principal");
@@ -59,7 +64,9 @@ export const command = defineCommand<[], Options>({
   },
 });
 
-function queryOf({ since, action, principal, limit }: Options) {
+function queryOf({ since, action, principal, limit, follow, instance }: Options) {
+  if (follow && instance !== undefined)
+    throw usageError("--instance and --follow cannot be combined", "use --url to stream the entries of another daemon");
   const known = new Set<string>(auditActions.flatMap((one) => [one, nounOf(one)]));
   const unknown = action?.split(",").find((one) => !known.has(one));
   if (unknown !== undefined)
@@ -67,5 +74,11 @@ function queryOf({ since, action, principal, limit }: Options) {
   const count = limit === undefined ? undefined : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count !== undefined && (count < 1 || count > mostEntries))
     throw usageError(`--limit ${JSON.stringify(limit)} is not a number of entries`, `use a whole number from 1 to ${mostEntries}`);
-  return { since: timeOption("--since", since), action, principal: principal === "" ? undefined : principal, limit: count };
+  return {
+    since: timeOption("--since", since),
+    action,
+    principal: principal === "" ? undefined : principal,
+    limit: count,
+    ...(!follow && { instance: instance ?? "all" }),
+  };
 }

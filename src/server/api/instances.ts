@@ -3,19 +3,19 @@ import { list, type Instance } from "../../shared/contract/instances.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { InstanceClient } from "../instances/instance-client.js";
-import type { InstanceRegistry, RegisteredInstance } from "../instances/instance-registry.js";
+import { askOthers, type KnownInstances, type OtherAnswer } from "../instances/ask-others.js";
+import type { RegisteredInstance } from "../instances/instance-registry.js";
 
 interface InstanceHandlersOptions {
-  readonly registry: InstanceRegistry;
-  readonly client: InstanceClient;
+  readonly instances: KnownInstances;
   /** Returns the seconds since the replica last contained all changes. Undefined without a replica. */
   readonly lagSeconds: () => number | undefined;
   /** Returns the workers of all isolates, one entry per isolate. */
   readonly isolates: () => readonly { readonly worker: string }[];
 }
 
-export function createInstanceHandlers({ registry, client, lagSeconds, isolates }: InstanceHandlersOptions): ResourceHandlers<"instances"> {
+export function createInstanceHandlers({ instances, lagSeconds, isolates }: InstanceHandlersOptions): ResourceHandlers<"instances"> {
+  const { registry } = instances;
   const describeOwn = ({ namespaces }: Principal): Instance => {
     const { name, id, url, version } = registry.own;
     const isUnrestricted = namespaces.includes("*");
@@ -30,46 +30,38 @@ export function createInstanceHandlers({ registry, client, lagSeconds, isolates 
       isolates: isolates().filter(({ worker }) => namespacesCover(namespaces, worker)).length,
     };
   };
-  const describeOther = async (
-    instance: RegisteredInstance,
-    isLive: boolean,
-    { namespaces }: Principal,
-    key: string,
-  ): Promise<Instance> => {
-    const { name, id, url, version } = instance;
-    const address = (namespaces.includes("*") ? url : undefined) ?? null;
-    const base = { name, id, address, version, isSelf: false, lagSeconds: null, isolates: null };
-    if (!isLive) return { ...base, state: "gone", problem: "It has sent no heartbeat for 30 s." };
-    const answer = await client.ask(instance, {
-      key,
-      offered: { instances: { list } },
-      call: ({ instances }) => instances.list({ query: { instance: "self" } }),
-    });
-    if (!("result" in answer)) return { ...base, ...answer };
-    const [own] = answer.result;
-    return own
-      ? { ...own, ...base, state: own.state, lagSeconds: own.lagSeconds, isolates: own.isolates }
-      : { ...base, state: "unreachable" };
-  };
   const setDraining = async (nameOrId: string, principal: Principal, isDraining: boolean) => {
     if (!principal.namespaces.includes("*")) throw restricted(principal);
-    const [found, ...further] = registry.find(nameOrId);
-    if (!found || further.length > 0) throw notFound(nameOrId, further.length > 0);
-    await registry.setDraining(found, isDraining);
-    return { success: true as const, data: { name: found.name, id: found.id, draining: isDraining } };
+    const { id, name, run } = registry.get(nameOrId);
+    await registry.setDraining({ id, run }, isDraining);
+    return { success: true as const, data: { name, id, draining: isDraining } };
   };
   return {
     list: async ({ query, principal, key }) => {
       if (query.instance === "self") return [describeOwn(principal)];
-      // Without the primary, the heartbeats are unknown. The daemons then show by their responses whether they run.
-      const live = await registry.readLive().catch(() => registry.others());
-      const liveIds = new Set(live.map(({ id }) => id));
-      const others = await Promise.all(registry.others().map((one) => describeOther(one, liveIds.has(one.id), principal, key)));
-      return [describeOwn(principal), ...others];
+      const others = await askOthers(instances, {
+        key,
+        offered: { instances: { list } },
+        call: ({ instances: { list: ask } }) => ask({ query: { instance: "self" } }),
+      });
+      return [describeOwn(principal), ...others.map(({ instance, answer }) => describeOther(instance, answer, principal))];
     },
     drain: ({ params: { instance }, principal }) => setDraining(instance, principal, true),
     undrain: ({ params: { instance }, principal }) => setDraining(instance, principal, false),
   };
+}
+
+/** Returns the list entry of another daemon by its answer. */
+function describeOther(
+  { name, id, url, version }: RegisteredInstance,
+  answer: OtherAnswer<readonly Instance[]>,
+  { namespaces }: Principal,
+): Instance {
+  const address = (namespaces.includes("*") ? url : undefined) ?? null;
+  const base = { name, id, address, version, isSelf: false, lagSeconds: null, isolates: null };
+  if (!("result" in answer)) return { ...base, ...answer };
+  const [{ state, lagSeconds, isolates } = { ...base, state: "unreachable" as const }] = answer.result;
+  return { ...base, state, lagSeconds, isolates };
 }
 
 function restricted({ name, namespaces }: Principal): ApiError {
@@ -77,9 +69,4 @@ function restricted({ name, namespaces }: Principal): ApiError {
     "NAMESPACE_DENIED",
     `The key "${name}" is restricted to ${namespaces.join(", ")}, and a drain concerns all namespaces. Use a key for all namespaces.`,
   );
-}
-
-function notFound(nameOrId: string, isAmbiguous: boolean): ApiError {
-  const reason = isAmbiguous ? "Several daemons have the name" : "No daemon has the name or id";
-  return new ApiError("INSTANCE_NOT_FOUND", `${reason} ${JSON.stringify(nameOrId)}. List their ids with runtimectl instances list --json.`);
 }

@@ -17,6 +17,13 @@ const longestResponseBytes = 16 * 1024 * 1024;
 /** Result of a daemon, or the reason as a sentence why there is none. `starting`: it opens its services. */
 export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
 
+/** A call of the operations in `offered` with the key of a caller. */
+export interface InstanceQuestion<Offered extends Operations, Result> {
+  readonly key: string;
+  readonly offered: Offered;
+  readonly call: (client: ClientOf<Offered>) => Promise<Result>;
+}
+
 /**
  * HTTP client for the APIs of other daemons. Sends the key of a caller in `X-API-Key`, and only to a registered address at which the
  * registered daemon responds. Sends no cookies and follows no redirects.
@@ -29,7 +36,7 @@ export class InstanceClient {
   /** Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. */
   async ask<Offered extends Operations, Result>(
     instance: Pick<RegisteredInstance, "id" | "url">,
-    { key, offered, call }: { key: string; offered: Offered; call: (client: ClientOf<Offered>) => Promise<Result> },
+    { key, offered, call }: InstanceQuestion<Offered, Result>,
   ): Promise<InstanceAnswer<Result>> {
     const { id, url } = instance;
     if (url === undefined) return unreachable("RUNTIME_INSTANCE_URL of this daemon is not set.");

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
 import type { LeaseStore } from "../storage/lease-store.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
@@ -83,9 +84,15 @@ export class InstanceRegistry {
     return others.toSorted((one, other) => (`${one.name} ${one.id}` < `${other.name} ${other.id}` ? -1 : 1));
   }
 
-  /** Returns the daemons with this name or id. */
-  find(nameOrId: string): Pick<RegisteredInstance, "id" | "name" | "run">[] {
-    return [this.own, ...this.others()].filter(({ id, name }) => id === nameOrId || name === nameOrId);
+  /** Returns the daemon with this name or id. Throws INSTANCE_NOT_FOUND, also if several have the name. */
+  get(nameOrId: string): RegisteredInstance {
+    const [found, ...further] = [this.own, ...this.others()].filter(({ id, name }) => id === nameOrId || name === nameOrId);
+    if (found && further.length === 0) return found;
+    const reason = found ? "Several daemons have the name" : "No daemon has the name or id";
+    throw new ApiError(
+      "INSTANCE_NOT_FOUND",
+      `${reason} ${JSON.stringify(nameOrId)}. List their ids with runtimectl instances list --json.`,
+    );
   }
 
   /** Returns which of the other daemons have sent a heartbeat within 30 s. Throws KEY_STORE_UNAVAILABLE. */

@@ -3,6 +3,7 @@ import { errorTable, type ErrorCode } from "../errors.js";
 import { ChangePrincipal, ChangeSubject, changeTypes, typeListOf } from "./changes.js";
 import { endpoint } from "./endpoint.js";
 import { followQuery } from "./follow-query.js";
+import { entryInstance, instanceQuery, listedInstances } from "./instances.js";
 import { sinceQuery } from "./time-query.js";
 
 const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
@@ -24,6 +25,7 @@ export const AuditEntry = z.object({
   requestId: z.string(),
   subject: ChangeSubject.optional(),
   skippedCount: z.int().optional().describe("For audit.skipped: number of entries that were not written"),
+  instance: entryInstance,
 });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
@@ -45,8 +47,10 @@ export const list = endpoint({
   path: "/audit",
   summary: "Read or stream the audit log: changes and rejected attempts, with key and address",
   access: "audit:read",
+  asksInstances: true,
   query: z.object({
     ...sinceQuery,
+    ...instanceQuery,
     action: typeListOf(auditActions).describe("Only these actions, separated by commas; `key` means all of `key.*`"),
     principal: z.string().min(1).max(100).optional().describe("Only actions of the key with this id or name"),
     before: z.coerce.number<number>().int().min(0).optional().describe("Only entries with a lower id, to read older entries"),
@@ -62,7 +66,9 @@ export const list = endpoint({
   status: 200,
   result: z.object({
     entries: z.array(AuditEntry),
-    hasMore: z.boolean().describe("Whether older entries match; to read them, set `before` to the first id"),
+    hasMore: z.boolean().describe("Whether older entries match; to read them, set `before` to the first id of one daemon"),
+    instances: listedInstances,
   }),
   events: AuditEntry,
+  errors: ["INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });

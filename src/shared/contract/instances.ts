@@ -31,6 +31,24 @@ export const Notified = z.object({
 });
 export type Notified = z.output<typeof Notified>;
 
+/** The query parameter `instance` of lists that one daemon can collect from all daemons with the same primary. */
+export const instanceQuery = {
+  instance: z
+    .string()
+    .regex(/^[\w.-]{1,255}$/, "must be all, self, or the name or the id of a daemon")
+    .optional()
+    .describe("`all`: the entries of all daemons with the same primary; a name or id: those of one daemon. Default `self`"),
+};
+
+/** Name of the daemon of a list entry. Absent in a list of the daemon that responds. */
+export const entryInstance = z.string().optional().describe("Name of the daemon; only with `instance`");
+
+/** The daemons of a list. `problem` is the reason why the entries of a daemon are missing. */
+export const listedInstances = z
+  .array(z.object({ name: z.string(), id: z.string(), problem: z.string().optional() }))
+  .optional()
+  .describe("The daemons that were asked; `problem` is the reason why the entries of a daemon are missing. Only with `instance`");
+
 const InstanceParams = z.object({
   instance: z
     .string()

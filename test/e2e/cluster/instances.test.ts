@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Instance } from "../../../src/shared/contract/instances.js";
 import { connect } from "../../support/connect.js";
+import { runInProcess } from "../../support/run-in-process.js";
 import type { TestInstance } from "../../support/start-instances.js";
 import { clusterTestMs, soonMs } from "../../support/start-oci-instances.js";
 import { startSyncedInstances, type SyncedInstances } from "../../support/start-synced-instances.js";
@@ -48,6 +49,30 @@ test(
     const { entries } = await a.client.audit.list({ query: { action: "instance.drained", limit: 5 } });
     expect(entries.at(-1)).toMatchObject({ outcome: "done", subject: { name: "b" } });
 
+    const everywhere = await b.client.audit.list({ query: { action: "instance,key", instance: "all" } });
+    expect(everywhere.entries.map(({ action, instance }) => [action, instance])).toEqual([
+      ["key.created", "a"],
+      ["instance.drained", "a"],
+      ["instance.drained", "a"],
+      ["instance.drained", "a"],
+    ]);
+    expect(everywhere.instances?.map(({ name, problem }) => [name, problem])).toEqual([
+      ["b", undefined],
+      ["a", undefined],
+    ]);
+    const ofA = await b.client.audit.list({ query: { limit: 1, instance: "a" } });
+    expect(ofA).toMatchObject({ entries: [{ action: "instance.drained", outcome: "done", instance: "a" }], hasMore: true });
+    await expect(b.client.audit.list({ query: { instance: "none" } })).rejects.toMatchObject({ code: "INSTANCE_NOT_FOUND" });
+    await expect(b.client.audit.list({ query: { instance: "a", follow: "1" } })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+
+    const env = { HOME: b.directory, TMPDIR: b.directory, RUNTIMECTL_KEY: b.rootKey };
+    const audit = async (...words: string[]) => {
+      const { stdout } = await runInProcess(["audit", "--json", "--url", b.url, ...words], { cwd: b.directory, env });
+      return JSON.parse(stdout) as { entries: { instance?: string }[]; instances?: { name: string }[] };
+    };
+    expect((await audit()).instances?.map(({ name }) => name)).toEqual(["b", "a"]);
+    expect(new Set((await audit("--instance", "a")).entries.map(({ instance }) => instance))).toEqual(new Set(["a"]));
+
     await a.client.instances.undrain({ params: { instance: find(list, "b")?.id ?? "" } });
     await expect.poll(() => readiness(b), { timeout: soonMs }).toBe(200);
     await Promise.all([a.stop(), b.stop()]);
@@ -87,6 +112,7 @@ test(
     ]);
     const running = { e: "ready", f: "ready", g: "ready", h: "unreachable" };
     await expect.poll(() => statesOf(a), { timeout: soonMs }).toMatchObject(running);
+    await silent.client.keys.create({ body: { name: "of h", role: "viewer" } });
     await killed.kill();
     frozen.process.kill("SIGSTOP");
 
@@ -103,6 +129,12 @@ test(
       problem: expect.stringContaining("RUNTIME_INSTANCE_URL"),
     });
     expect(find(list, "e")).toMatchObject({ state: "ready", isSelf: true });
+    const audited = await a.client.audit.list({ query: { instance: "all" } });
+    expect(audited.entries.filter(({ instance }) => instance === "h")).toEqual([]);
+    expect(audited.instances?.filter(({ problem }) => problem !== undefined).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["f", "h"]),
+    );
+    await expect(a.client.audit.list({ query: { instance: "f" } })).rejects.toMatchObject({ code: "INSTANCE_UNAVAILABLE" });
     // The limit is 2 s. The rest is for a slow machine.
     expect(tookMs).toBeLessThan(5_000);
 

@@ -94,3 +94,30 @@ describe("runtimectl workers restart and plugins reload", () => {
     expect((await run(["plugins", "reload"], { "/api/plugins/reload": plugins })).stderr).toContain("2 other daemons notified");
   });
 });
+
+describe("runtimectl audit", () => {
+  const entry = { id: 1, at: 0, action: "key.created", outcome: "done", clientAddress: "::1", requestId: "r", instance: "eu-2" };
+  const instances = [
+    { name: "eu-2", id: "id-2" },
+    { name: "eu-1", id: "id-1", problem: "It did not respond within 2 s." },
+  ];
+
+  test("prints the daemon of each entry, and names the daemons whose entries are missing", async () => {
+    const { status, stdout, stderr } = await run(["audit"], { "/api/audit": { entries: [entry], hasMore: false, instances } });
+
+    expect(status).toBe(0);
+    expect(stdout).toBe("1970-01-01T00:00:00.000Z\tkey.created\tdone\t\t\t::1\tr\teu-2\n");
+    expect(stderr).toContain("entries of eu-1 are missing: It did not respond within 2 s.");
+  });
+
+  test("prints no column for the daemon if there is only one", async () => {
+    const { instance: _instance, ...ofOnlyDaemon } = entry;
+    const { stdout } = await run(["audit"], { "/api/audit": { entries: [ofOnlyDaemon], hasMore: false } });
+    expect(stdout).toBe("1970-01-01T00:00:00.000Z\tkey.created\tdone\t\t\t::1\tr\n");
+  });
+
+  test("rejects --instance with --follow without sending a request", async () => {
+    const { status, requests } = await run(["audit", "--instance", "eu-2", "-f"], {});
+    expect({ status, requests }).toEqual({ status: 2, requests: [] });
+  });
+});

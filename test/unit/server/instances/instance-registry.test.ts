@@ -123,12 +123,12 @@ describe("the registry of daemons", () => {
     expect(namesOf(a)).toEqual([]);
   });
 
-  test("finds daemons by name or id, also several with the same name", async () => {
+  test("finds a daemon by its id, and rejects a name that several daemons have", async () => {
     const a = await start("a", { name: "same" });
     await start("b", { name: "same" });
-    expect(a.find("same").map(({ id }) => id)).toEqual(["a", "b"]);
-    expect(a.find("b").map(({ id }) => id)).toEqual(["b"]);
-    expect(a.find("none")).toEqual([]);
+    expect(a.get("b")).toMatchObject({ id: "b", name: "same" });
+    expect(() => a.get("same")).toThrow("Several daemons have the name");
+    expect(() => a.get("none")).toThrow("No daemon has the name or id");
   });
 });
 
