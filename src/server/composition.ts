@@ -23,6 +23,7 @@ import { openInstances } from "./open-instances.js";
 import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetricsHistory, openPackageStore } from "./open-stores.js";
 import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
+import { nowSeconds } from "./platform/now-seconds.js";
 import { makeDirectories } from "./packages/package-directories.js";
 import { WorkerConfigurations } from "./packages/configuration/worker-configurations.js";
 import { PackageFiles } from "./packages/files/package-files.js";
@@ -303,9 +304,4 @@ export async function openServices(
     changes,
     spoolDirectory,
   };
-}
-
-/** Returns Unix time in seconds. */
-export function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000);
 }
