@@ -52,12 +52,12 @@ export const exceptions: readonly CommandException[] = [
   { page: "docs/how-to/keys.md", command: /systemctl restart/, reason: systemd },
   { page: "docs/how-to/multi-instance.md", command: /^(sqld|sudo) /, reason: primary },
   {
-    page: "docs/how-to/multi-instance.md",
+    page: "docs/how-to/operate-instances.md",
     command: /daemon resync/,
     reason: "needs a restored primary; test/e2e/cluster/resync.test.ts runs it",
   },
   {
-    page: "docs/how-to/multi-instance.md",
+    page: "docs/how-to/operate-instances.md",
     command: /^runtimectl instances drain/,
     reason: "needs a daemon with this name; test/e2e/cluster/instances.test.ts drains one",
   },

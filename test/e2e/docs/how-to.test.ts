@@ -8,6 +8,9 @@ import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
 
+/** Both addresses of these pages are those of the test's daemon. */
+const oneInstance: RunOptions = { replace: (_folder, { url }) => ({ "http://10.0.0.11:8000": url, "http://10.0.0.12:8000": url }) };
+
 /** Pages whose commands need more than a daemon and an empty folder. */
 const options: Readonly<Record<string, RunOptions>> = {
   "docs/how-to/backup-restore.md": withService,
@@ -23,7 +26,8 @@ const options: Readonly<Record<string, RunOptions>> = {
   },
   "docs/how-to/install.md": { replace: (_folder, { rootKey }) => ({ "openssl rand -base64 32": `echo '${rootKey}'` }) },
   "docs/how-to/keys.md": { ...withService, prepare: async (folder) => void (await mkdir(path.join(folder, "root/etc/runtimed"), { recursive: true })) },
-  "docs/how-to/multi-instance.md": { replace: (_folder, { url }) => ({ "http://10.0.0.11:8000": url, "http://10.0.0.12:8000": url }) },
+  "docs/how-to/multi-instance.md": oneInstance,
+  "docs/how-to/package-registry.md": oneInstance,
   "docs/how-to/systemd.md": withService,
   "docs/how-to/uninstall.md": {
     ...withService,
