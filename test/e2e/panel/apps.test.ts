@@ -152,6 +152,7 @@ test("shows an error page for an unknown app and for an unknown path", async () 
 test("shows only the apps and actions that the key's permissions and namespaces allow", async () => {
   const viewer = await fixture.open("apps/shop/deployments", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
+  await viewer.getByRole("button", { name: "Compare with 1.1.0: 1.0.0" }).waitFor();
   const buttons = await viewer.getByRole("main").getByRole("button").all();
   expect(await Promise.all(buttons.map((button) => button.getAttribute("aria-label")))).toEqual([
     "Copy URL of shop",
