@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { Primary } from "../../../src/server/access/replica/primary-client.js";
 import { connect } from "../../support/connect.js";
 import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
@@ -25,6 +27,13 @@ test("`daemon migrate-keys` copies all keys to an empty primary", async () => {
   const make = async (name: string) => (await clientOf(local).keys.create({ body: { name, role: "viewer", expiresIn: "1d" } })).data;
   const [kept, revoked] = [await make("kept"), await make("revoked")];
   await clientOf(local).keys.revoke({ params: { id: String(revoked.id) } });
+  const { data: host } = await clientOf(local).hosts.add({ params: { host: "shop.test" }, body: { worker: "shop" } });
+  await clientOf(local).instances.drain({ params: { instance: "local" } });
+  // Stores the records about its run in the primary.
+  const earlier = await startDaemon({ env: syncTo(sqld) });
+  onTestFinished(earlier.dispose);
+  await expect.poll(() => instanceRows(sqld)).toBe(1);
+  await earlier.stop();
   const before = (await clientOf(local).keys.list()).keys;
   const stateDirectory = path.join(local.directory, "state");
   const migrate = (...args: string[]) =>
@@ -48,6 +57,7 @@ test("`daemon migrate-keys` copies all keys to an empty primary", async () => {
   onTestFinished(second.dispose);
   for (const daemon of [first, second]) {
     expect((await clientOf(daemon).keys.list()).keys).toEqual(before);
+    expect((await clientOf(daemon).hosts.list()).hosts).toEqual([host]);
     expect(await takes(daemon, kept.key)).toBe(true);
     expect(await takes(daemon, revoked.key)).toBe(false);
   }
@@ -63,10 +73,14 @@ test("`daemon migrate-keys` copies all keys to an empty primary", async () => {
     .toBe(2);
   await second.stop();
   expect((await runRuntimectl(second, ["daemon", "restore", backup, ...directoriesOf(second), "--yes"])).status).toBe(0);
+  const database = new Database(path.join(second.directory, "state/keys.db"), { readonly: true });
+  expect(database.prepare("SELECT kind FROM records").pluck().all()).toEqual(["host"]);
+  database.close();
   const alone = await startDaemon({ directory: second.directory });
   onTestFinished(alone.dispose);
   expect(await takes(alone, kept.key)).toBe(true);
   expect(await takes(alone, revoked.key)).toBe(false);
+  expect(await clientOf(alone).instances.list()).toMatchObject([{ isSelf: true }]);
 }, 90_000);
 
 test("`daemon migrate-keys` changes nothing if the primary has keys or is unreachable", async () => {
@@ -97,6 +111,17 @@ test("`daemon migrate-keys` changes nothing if the primary has keys or is unreac
   onTestFinished(again.dispose);
   expect((await clientOf(again).keys.list()).keys.map(({ name }) => name)).toEqual(["too late"]);
 }, 90_000);
+
+/** Returns the number of daemons that have stored their row in a primary. */
+async function instanceRows({ url }: Sqld): Promise<number> {
+  const reader = await Primary.at({ url, token: undefined });
+  try {
+    const [rows] = await reader.read({ sql: "SELECT count(*) AS rows FROM records WHERE kind = 'instance'", values: [] });
+    return Number(rows?.[0]?.["rows"]);
+  } finally {
+    await reader.close();
+  }
+}
 
 function directoriesOf({ directory }: TestDaemon): string[] {
   return ["state", "worker", "plugin"].flatMap((kind) => [

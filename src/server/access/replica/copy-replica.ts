@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { countKeys, openKeyDatabase } from "../key-database.js";
+import { isNoRunRecord } from "../../storage/run-record-kinds.js";
 import { assertSupportedPrimary } from "./primary-sql.js";
 
 const columns = "id, name, key_prefix, hash, role, permissions, namespaces, created_at, last_used_at, expires_at, revoked_at";
@@ -17,7 +18,10 @@ function hasRecords(replica: Database.Database): boolean {
   return replica.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get() !== undefined;
 }
 
-/** Copies keys, key ids and records from a replica into a new file that a local key store can open. Returns the number of active keys. */
+/**
+ * Copies keys, key ids and records from a replica into a new file that a local key store can open. Leaves out records about running daemons.
+ * Returns the number of active keys.
+ */
 export function copyReplica(file: string, target: string): number {
   const replica = new Database(file, { readonly: true, fileMustExist: true });
   const { rows, records } = (() => {
@@ -25,7 +29,9 @@ export function copyReplica(file: string, target: string): number {
       assertSupportedPrimary(`The replica of the key store ${file}`, schemaVersionOf(replica));
       return {
         rows: replica.prepare(`SELECT ${columns} FROM keys ORDER BY id`).raw().all() as unknown[][],
-        records: hasRecords(replica) ? (replica.prepare(`SELECT ${recordColumns} FROM records`).raw().all() as unknown[][]) : [],
+        records: hasRecords(replica)
+          ? (replica.prepare(`SELECT ${recordColumns} FROM records WHERE ${isNoRunRecord}`).raw().all() as unknown[][])
+          : [],
       };
     } finally {
       replica.close();

@@ -6,6 +6,7 @@ import path from "node:path";
 import type { PrimarySource } from "../../config/primary-source.js";
 import { copyKeyDatabase, openKeyDatabase } from "../key-database.js";
 import type { KeyRow } from "../key-store.js";
+import { isNoRunRecord } from "../../storage/run-record-kinds.js";
 import { assertLogSound } from "../write-ahead-log.js";
 import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
@@ -89,7 +90,7 @@ async function readRows(file: string): Promise<StoreRows> {
     try {
       return {
         keys: database.prepare<[], KeyRow>("SELECT * FROM keys ORDER BY id").all(),
-        records: database.prepare<[], RecordRow>("SELECT * FROM records WHERE value IS NOT NULL").all(),
+        records: database.prepare<[], RecordRow>(`SELECT * FROM records WHERE value IS NOT NULL AND ${isNoRunRecord}`).all(),
       };
     } finally {
       database.close();

@@ -1,5 +1,6 @@
 import type { RecordChange } from "../../storage/record-store.js";
 import type { Statement } from "./primary-client.js";
+import { isNoRunRecord } from "../../storage/run-record-kinds.js";
 import { thisRevision } from "./primary-sql.js";
 
 /** A row of the table `records` in the primary and its replicas. */
@@ -52,13 +53,14 @@ export function removeUnusedMark(): Statement {
 
 /**
  * Returns a statement that inserts the records of a local key store. The statement has no effect if an earlier change has stored a record
- * in the primary.
+ * in the primary. Records about running daemons do not count, because every daemon stores them.
  */
 export function insertMovedRecords(rows: readonly RecordRow[]): Statement {
   return {
     sql: `INSERT INTO records (kind, key, value, revision)
       SELECT moved.value ->> 0, moved.value ->> 1, moved.value ->> 2, ${thisRevision} FROM json_each(?2) AS moved
-      WHERE EXISTS ${thisRevision} AND NOT EXISTS (SELECT 1 FROM records WHERE revision <> ${thisRevision}) ON CONFLICT DO NOTHING`,
+      WHERE EXISTS ${thisRevision} AND NOT EXISTS (SELECT 1 FROM records WHERE revision <> ${thisRevision} AND ${isNoRunRecord})
+      ON CONFLICT DO NOTHING`,
     values: [JSON.stringify(rows.map(({ kind, key, value }) => [kind, key, value]))],
   };
 }
