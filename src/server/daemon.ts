@@ -249,7 +249,7 @@ export class Daemon {
       connectionCount: () => this.#listeners?.connectionCount ?? 0,
     });
     return {
-      discovery: createDiscoveryHandlers(this.#config, this.#config.primary && registry.own.id),
+      discovery: createDiscoveryHandlers(this.#config, this.#config.primary && registry.own),
       health: createHealthHandlers(() => this.#readReadiness()),
       session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
       workerFiles: createFileHandlers({ files: workerFiles, permissionToSeeValues: "workers:install" }),

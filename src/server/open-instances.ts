@@ -32,11 +32,12 @@ interface InstancesOptions {
 /** Registers this daemon, and carries out the signals of other daemons from now on. */
 export function openInstances({ primary }: Config, options: InstancesOptions): Instances {
   const { registry, store, log } = options;
-  const client = new InstanceClient();
+  const client = new InstanceClient(registry.own.url);
   const signals = primary
     ? new Signals({
         records: store.records,
         run: registry.own.run,
+        nowMs: () => store.leases.nowMs(),
         countOthers: async () => (await registry.readLive()).length,
         onSignal: (signal) => carryOut(signal, options),
         log,

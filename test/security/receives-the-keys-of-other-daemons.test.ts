@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from "no
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { proofOf } from "../../src/server/instances/own-instance.js";
 import { Primary } from "../../src/server/access/replica/primary-client.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { startSqld, type Sqld } from "../support/start-sqld.js";
@@ -9,18 +10,21 @@ import { openReplicatedStore } from "../support/open-replicated-store.js";
 
 let sqld: Sqld;
 let daemon: TestDaemon;
+/** A daemon that other machines call. */
+let elsewhere: TestDaemon;
 let primary: Primary;
 
 beforeAll(async () => {
   sqld = await startSqld();
   const env = { RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: sqld.url, RUNTIME_AUTH_DB_SYNC_INTERVAL: "100ms" };
-  daemon = await startDaemon({ env });
+  daemon = await startDaemon({ env: { ...env, RUNTIME_INSTANCE_URL: "http://127.0.0.1:1" } });
+  elsewhere = await startDaemon({ env: { ...env, RUNTIME_INSTANCE_URL: "http://10.0.0.11:8000" } });
   primary = await Primary.at({ url: sqld.url, token: undefined });
 });
 
 afterAll(async () => {
   await primary.close();
-  await daemon.dispose();
+  await Promise.all([daemon.dispose(), elsewhere.dispose()]);
   await sqld.dispose();
 });
 
@@ -45,18 +49,25 @@ async function listen(respond: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const discovery = (id: string) => JSON.stringify({ name: "runtimed", api: "/api", version: "1", cpanel: "/", docs: "/", instance: id });
+/** Returns the response of a run of a daemon to a request of its discovery. */
+function discovery(id: string, requested: string | undefined, run = "run"): string {
+  const challenge = new URL(requested ?? "", "http://daemon").searchParams.get("challenge") ?? "";
+  const proved = { instance: id, proof: proofOf({ id, run }, challenge) };
+  return JSON.stringify({ name: "runtimed", api: "/api", version: "1", cpanel: "/", docs: "/", ...proved });
+}
+
+const discoveryPath = expect.stringMatching(/^\/\.well-known\/runtime\?challenge=[0-9a-f-]{36}$/);
 
 /** Registers an address like a running daemon, and returns how the real daemon lists it. */
-async function listAs(id: string, url: string, headers: Record<string, string> = {}) {
+async function listAs(id: string, url: string, { headers = {}, by = daemon }: { headers?: Record<string, string>; by?: TestDaemon } = {}) {
   const { store } = await openReplicatedStore(sqld.url);
   const row = { name: id, run: "run", url, version: "1", startedAtMs: Date.now() };
   await store.records.transact([{ kind: "instance", key: id, value: JSON.stringify(row) }]);
   const now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
   await primary.write({ sql: `INSERT INTO heartbeats VALUES (?1, 'run', ${now})`, values: [id] });
   const list = async () => {
-    const credential = headers["cookie"] === undefined ? { "x-api-key": daemon.rootKey } : {};
-    const response = await fetch(`${daemon.url}/api/instances`, { headers: { ...credential, ...headers } });
+    const credential = headers["cookie"] === undefined ? { "x-api-key": by.rootKey } : {};
+    const response = await fetch(`${by.url}/api/instances`, { headers: { ...credential, ...headers } });
     return ((await response.json()) as { id: string }[]).find((instance) => instance.id === id);
   };
   await expect.poll(list).toBeDefined();
@@ -67,28 +78,33 @@ async function listAs(id: string, url: string, headers: Record<string, string> =
 test("a daemon sends the key of a session as X-API-Key, and no cookie", async () => {
   const own = { name: "x", id: "sound", address: null, version: "1", isSelf: true, state: "ready", lagSeconds: 0, isolates: 5 };
   const url = await listen(({ url: path }, response) =>
-    response.end(path?.startsWith("/.well-known") ? discovery("sound") : JSON.stringify([own])),
+    response.end(path?.startsWith("/.well-known") ? discovery("sound", path) : JSON.stringify([own])),
   );
 
-  expect(await listAs("sound", url, { cookie: `runtime_api_key=${daemon.rootKey}` })).toMatchObject({
+  expect(await listAs("sound", url, { headers: { cookie: `runtime_api_key=${daemon.rootKey}` } })).toMatchObject({
     state: "ready",
     isolates: 5,
     isSelf: false,
   });
 
   expect(requests.map(({ path, headers }) => [path, headers["x-api-key"]])).toEqual([
-    ["/.well-known/runtime", undefined],
+    [discoveryPath, undefined],
     ["/api/instances?instance=self", daemon.rootKey],
   ]);
   for (const { headers } of requests) expect(headers).not.toHaveProperty("cookie");
 });
 
-test("a daemon sends no key to an address at which another program or daemon responds", async () => {
-  const url = await listen((_request, response) => response.end(discovery("another")));
+test.each([
+  ["stale", "another id", (path?: string) => discovery("another", path)],
+  ["copied", "no proof", () => JSON.stringify({ ...JSON.parse(discovery("copied", "")), proof: undefined })],
+  ["earlier", "the proof of another run", (path?: string) => discovery("earlier", path, "another run")],
+  ["replayed", "the proof for another challenge", () => discovery("replayed", "/?challenge=earlier")],
+])("a daemon sends no key to an address (%s) that responds with %s", async (id, _reason, respond) => {
+  const url = await listen(({ url: path }, response) => response.end(respond(path)));
 
-  expect(await listAs("stale", url)).toMatchObject({ state: "unreachable", problem: expect.stringContaining("Another program or daemon") });
+  expect(await listAs(id, url)).toMatchObject({ state: "unreachable", problem: expect.stringContaining("Another program or daemon") });
 
-  expect(requests.map(({ path }) => path)).toEqual(["/.well-known/runtime"]);
+  expect(requests.map(({ path }) => path)).toEqual([discoveryPath]);
   expect(requests[0]?.headers).not.toHaveProperty("x-api-key");
 });
 
@@ -96,10 +112,10 @@ test.each([
   ["early", () => true],
   ["late", (path: string) => !path.startsWith("/.well-known")],
 ])("a daemon follows no redirect (before or after the key is sent: %s)", async (id, isRedirected) => {
-  const target = await listen((_request, response) => response.end(discovery(id)));
+  const target = await listen(({ url: path }, response) => response.end(discovery(id, path)));
   const url = await listen(({ url: path = "" }, response) => {
     if (isRedirected(path)) response.writeHead(307, { location: `${target}${path}` }).end();
-    else response.end(discovery(id));
+    else response.end(discovery(id, path));
   });
 
   expect(await listAs(id, url)).toMatchObject({ state: "unreachable", problem: expect.stringContaining("status 307") });
@@ -108,12 +124,35 @@ test.each([
 });
 
 test("a daemon connects to no address that is neither https nor private, although it is registered", async () => {
-  const url = await listen((_request, response) => response.end(discovery("named")));
+  const url = await listen((_request, response) => response.end(discovery("named", undefined)));
 
   expect(await listAs("named", url.replace("127.0.0.1", "localhost"))).toMatchObject({
     state: "unreachable",
     problem: expect.stringContaining("neither https nor a private address"),
   });
 
+  expect(requests).toEqual([]);
+});
+
+test("a daemon that other machines call connects to no loopback address, although it is registered", async () => {
+  const url = await listen(({ url: path }, response) => response.end(discovery("local", path)));
+
+  expect(await listAs("local", url, { by: elsewhere })).toMatchObject({
+    state: "unreachable",
+    problem: expect.stringContaining("loopback address"),
+  });
+
+  expect(requests).toEqual([]);
+});
+
+test("a daemon sends no key to a daemon without a heartbeat, also if a request names it", async () => {
+  const url = await listen(({ url: path }, response) => response.end(discovery("stopped", path)));
+  await listAs("stopped", url);
+  await primary.write({ sql: "DELETE FROM heartbeats WHERE id = 'stopped'", values: [] });
+  requests = [];
+
+  const response = await fetch(`${daemon.url}/api/audit?instance=stopped`, { headers: { "x-api-key": daemon.rootKey } });
+
+  expect([response.status, await response.json()]).toMatchObject([503, { error: { code: "INSTANCE_UNAVAILABLE" } }]);
   expect(requests).toEqual([]);
 });

@@ -1,17 +1,26 @@
 import type { Config } from "../config/config.js";
 import type { ResourceHandlers } from "../http/handler.js";
+import { proofOf, type OwnInstance } from "../instances/own-instance.js";
 import { packageVersion } from "../package-root.js";
 import { createOpenApi } from "../../shared/openapi.js";
 import { docsPage } from "../http/swagger-ui.js";
 
-/** `instanceId` is undefined without a primary. */
+/** `own` is undefined without a primary. */
 export function createDiscoveryHandlers(
   { apiBase, publicUrl }: Pick<Config, "apiBase" | "publicUrl">,
-  instanceId: string | undefined,
+  own: Pick<OwnInstance, "id" | "run"> | undefined,
 ): ResourceHandlers<"discovery"> {
-  const further = { ...(instanceId !== undefined && { instance: instanceId }), ...(publicUrl !== undefined && { apps: publicUrl }) };
+  const further = { ...(own && { instance: own.id }), ...(publicUrl !== undefined && { apps: publicUrl }) };
   return {
-    runtime: () => ({ name: "runtimed", api: apiBase, version: packageVersion, cpanel: "/cpanel/", docs: `${apiBase}/docs`, ...further }),
+    runtime: ({ query: { challenge } }) => ({
+      name: "runtimed",
+      api: apiBase,
+      version: packageVersion,
+      cpanel: "/cpanel/",
+      docs: `${apiBase}/docs`,
+      ...further,
+      ...(own && challenge !== undefined && { proof: proofOf(own, challenge) }),
+    }),
   };
 }
 

@@ -19,6 +19,10 @@ export const instanceVariables: readonly VariableDescription[] = [
   },
 ];
 
+const loopbackNetworks = new BlockList();
+loopbackNetworks.addSubnet("127.0.0.0", 8, "ipv4");
+loopbackNetworks.addAddress("::1", "ipv6");
+
 /** Private and loopback networks (RFC 1918, RFC 4193). Excludes link-local addresses, at which clouds serve metadata. */
 const privateNetworks = new BlockList();
 for (const [network, prefix] of [
@@ -60,7 +64,17 @@ export function isInstanceUrl(origin: string): boolean {
   const url = new URL(origin);
   if (url.origin !== origin) return false;
   if (url.protocol === "https:") return true;
-  const address = url.hostname.replace(/^\[|\]$/g, "");
+  return url.protocol === "http:" && isInNetworks(url, privateNetworks);
+}
+
+/** Returns whether an origin is an address of the same machine: `localhost` or a loopback IP address. */
+export function isLoopbackUrl(origin: string): boolean {
+  const url = new URL(origin);
+  return /(^|\.)localhost\.?$/.test(url.hostname) || isInNetworks(url, loopbackNetworks);
+}
+
+function isInNetworks({ hostname: host }: URL, networks: BlockList): boolean {
+  const address = host.replace(/^\[|\]$/g, "");
   const family = isIP(address);
-  return url.protocol === "http:" && family !== 0 && privateNetworks.check(address, family === 4 ? "ipv4" : "ipv6");
+  return family !== 0 && networks.check(address, family === 4 ? "ipv4" : "ipv6");
 }

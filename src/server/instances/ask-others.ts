@@ -12,22 +12,23 @@ export interface KnownInstances {
 /** Result of a daemon, or the reason why there is none. `gone`: it has sent no heartbeat for 30 s. */
 export type OtherAnswer<Result> = InstanceAnswer<Result> | { readonly state: "gone"; readonly problem: string };
 
+const gone = { state: "gone", problem: "It has sent no heartbeat for 30 s." } as const;
+
 /** Asks all other daemons at the same time. Daemons without a recent heartbeat are not asked. */
 export async function askOthers<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
   question: InstanceQuestion<Offered, Result>,
 ): Promise<{ instance: RegisteredInstance; answer: OtherAnswer<Result> }[]> {
   const others = registry.others();
-  // Without the primary, the heartbeats are unknown. The daemons then show by their responses whether they run.
-  const live = new Set((await registry.readLive().catch(() => others)).map(({ id }) => id));
-  const gone = { state: "gone", problem: "It has sent no heartbeat for 30 s." } as const;
+  const live = new Set((await registry.readLive()).map(({ id }) => id));
   return Promise.all(
     others.map(async (instance) => ({ instance, answer: live.has(instance.id) ? await client.ask(instance, question) : gone })),
   );
 }
 
 /**
- * Asks the daemon with a name or id. Resolves with undefined if it is this daemon. Throws INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE (503).
+ * Asks the daemon with a name or id, unless it has sent no heartbeat for 30 s. Resolves with undefined if it is this daemon. Throws
+ * INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE (503).
  */
 export async function askInstance<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
@@ -36,7 +37,8 @@ export async function askInstance<Offered extends Operations, Result>(
 ): Promise<{ instance: RegisteredInstance; result: Result } | undefined> {
   const instance = registry.get(nameOrId);
   if (instance.id === registry.own.id) return undefined;
-  const answer = await client.ask(instance, question);
+  const isLive = (await registry.readLive()).some(({ id }) => id === instance.id);
+  const answer = isLive ? await client.ask(instance, question) : gone;
   if ("result" in answer) return { instance, result: answer.result };
   throw new ApiError("INSTANCE_UNAVAILABLE", `The daemon ${instance.name} gives no usable response. ${answer.problem}`);
 }

@@ -1,11 +1,13 @@
+import { randomUUID } from "node:crypto";
 import type { Agent } from "undici";
 import { ApiError } from "../../shared/api-error.js";
 import { createClient, UnexpectedAnswerError, type ClientOf, type Operations, type Transport } from "../../shared/client.js";
 import { runtime } from "../../shared/contract/discovery.js";
-import { isInstanceUrl } from "../config/instance.js";
+import { isInstanceUrl, isLoopbackUrl } from "../config/instance.js";
 import type { RegisteredInstance } from "./instance-registry.js";
+import { proofOf } from "./own-instance.js";
 
-/** Time limit in ms for all requests to one daemon. */
+/** Time limit in ms for one call: the wait for a free place and all requests to the daemon. */
 const deadlineMs = 2_000;
 /** Maximum number of daemons that this daemon asks at the same time. */
 const mostAtOnce = 16;
@@ -26,26 +28,38 @@ export interface InstanceQuestion<Offered extends Operations, Result> {
 
 /**
  * HTTP client for the APIs of other daemons. Sends the key of a caller in `X-API-Key`, and only to a registered address at which the
- * registered daemon responds. Sends no cookies and follows no redirects.
+ * registered run of the daemon has proved its identity. Sends no cookies and follows no redirects.
  */
 export class InstanceClient {
+  readonly #ownUrl: string | undefined;
   readonly #waiting: (() => void)[] = [];
   #agent: Promise<Agent> | undefined;
   #running = 0;
 
+  /** `ownUrl` is the origin at which the other daemons call this one, if the operator has configured it. */
+  constructor(ownUrl: string | undefined) {
+    this.#ownUrl = ownUrl;
+  }
+
   /** Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. */
   async ask<Offered extends Operations, Result>(
-    instance: Pick<RegisteredInstance, "id" | "url">,
+    instance: Pick<RegisteredInstance, "id" | "run" | "url">,
     { key, offered, call }: InstanceQuestion<Offered, Result>,
   ): Promise<InstanceAnswer<Result>> {
     const { id, url } = instance;
+    const ownUrl = this.#ownUrl;
     if (url === undefined) return unreachable("RUNTIME_INSTANCE_URL of this daemon is not set.");
     if (!isInstanceUrl(url)) return unreachable("Its address is neither https nor a private address.");
-    await this.#begin();
+    if (isLoopbackUrl(url) && (ownUrl === undefined || !isLoopbackUrl(ownUrl)))
+      return unreachable("Its address is a loopback address, and RUNTIME_INSTANCE_URL of the asking daemon is not.");
     const signal = AbortSignal.timeout(deadlineMs);
+    if (!(await this.#begin(signal))) return unreachable("This daemon asks too many others at the same time.");
     try {
-      const found = await createClient(this.#transport(url, signal), "", { discovery: { runtime } }).discovery.runtime();
-      if (found.instance !== id) return unreachable("Another program or daemon responds at its address.");
+      const challenge = randomUUID();
+      const { discovery } = createClient(this.#transport(url, signal), "", { discovery: { runtime } });
+      const found = await discovery.runtime({ query: { challenge } });
+      if (found.instance !== id || found.proof !== proofOf(instance, challenge))
+        return unreachable("Another program or daemon responds at its address.");
       return { result: await call(createClient(this.#transport(url, signal, key), found.api, offered)) };
     } catch (error) {
       return toAnswer(error, signal);
@@ -58,10 +72,24 @@ export class InstanceClient {
     await (await this.#agent)?.destroy();
   }
 
-  /** Resolves when fewer than `mostAtOnce` calls run. */
-  async #begin(): Promise<void> {
-    if (this.#running < mostAtOnce) this.#running += 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Resolves with true when fewer than `mostAtOnce` calls run, or with false when the signal aborts first. */
+  async #begin(signal: AbortSignal): Promise<boolean> {
+    if (this.#running < mostAtOnce) {
+      this.#running += 1;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        resolve(false);
+      };
+      const enter = () => {
+        signal.removeEventListener("abort", leave);
+        resolve(true);
+      };
+      signal.addEventListener("abort", leave);
+      this.#waiting.push(enter);
+    });
   }
 
   #end(): void {

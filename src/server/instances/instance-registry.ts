@@ -3,10 +3,10 @@ import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
 import type { LeaseStore } from "../storage/lease-store.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
+import { runRecordKinds } from "../storage/run-record-kinds.js";
 import type { OwnInstance } from "./own-instance.js";
 
-const instanceKind = "instance";
-const drainKind = "instance-drain";
+const { instance: instanceKind, drain: drainKind } = runRecordKinds;
 /** Interval at which a daemon checks in memory whether its row exists. It writes only if the row is missing or is of another run. */
 const checkIntervalMs = 10_000;
 /** Age of the start from which the row of a daemon without heartbeats is deleted. The lease store keeps heartbeats for the same time. */
@@ -78,8 +78,9 @@ export class InstanceRegistry {
     this.#stopFollowing();
   }
 
-  /** Returns the other daemons, sorted by name and id. Also returns stopped ones for 1 day. */
+  /** Returns the other daemons, sorted by name and id. Also returns stopped ones for 1 day. Returns none without a primary. */
   others(): RegisteredInstance[] {
+    if (!this.#options.isShared) return [];
     const others = [...this.#instances.values()].filter(({ id }) => id !== this.own.id);
     return others.toSorted((one, other) => (`${one.name} ${one.id}` < `${other.name} ${other.id}` ? -1 : 1));
   }
@@ -95,12 +96,17 @@ export class InstanceRegistry {
     );
   }
 
-  /** Returns which of the other daemons have sent a heartbeat within 30 s. Throws KEY_STORE_UNAVAILABLE. */
+  /**
+   * Returns which of the other daemons have sent a heartbeat within 30 s. Returns all others if the primary does not respond, because the
+   * heartbeats are then unknown.
+   */
   async readLive(): Promise<RegisteredInstance[]> {
     if (!this.#options.isShared) return [];
-    const heartbeats = await this.#options.leases.heartbeats();
-    const live = new Set(heartbeats.filter(({ isLive }) => isLive).map(({ id, run }) => `${id}/${run}`));
-    return this.others().filter(({ id, run }) => live.has(`${id}/${run}`));
+    const isLive = await this.#readHeartbeats().catch((error: unknown) => {
+      if (error instanceof ApiError) return () => true;
+      throw error;
+    });
+    return this.others().filter(isLive);
   }
 
   /** Starts or ends the drain of a daemon. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE. */
@@ -113,9 +119,9 @@ export class InstanceRegistry {
     const { own, records, log } = this.#options;
     const { id, ...row } = own;
     const stored = this.#instances.get(id);
-    await this.#endEarlierDrain();
-    if (stored?.run === own.run) return;
-    if (stored && stored.startedAtMs > own.startedAtMs) {
+    if (stored?.run === own.run) return this.#endEarlierDrain();
+    // A later start alone proves nothing: the clock of the earlier run was possibly wrong.
+    if (stored && stored.startedAtMs > own.startedAtMs && (await this.#readHeartbeats())(stored)) {
       if (!this.#isDuplicateLogged)
         log.error(
           { id },
@@ -126,6 +132,14 @@ export class InstanceRegistry {
     }
     const value = JSON.stringify(row satisfies z.input<typeof InstanceRow>);
     await records.transact([{ kind: instanceKind, key: id, value, ifRevision: stored?.revision ?? 0 }]);
+    await this.#endEarlierDrain();
+  }
+
+  /** Returns a function that returns whether a run has sent a heartbeat within 30 s. Throws KEY_STORE_UNAVAILABLE. */
+  async #readHeartbeats(): Promise<(instance: Pick<RegisteredInstance, "id" | "run">) => boolean> {
+    const heartbeats = await this.#options.leases.heartbeats();
+    const live = new Set(heartbeats.filter(({ isLive }) => isLive).map(({ id, run }) => `${id}/${run}`));
+    return ({ id, run }) => live.has(`${id}/${run}`);
   }
 
   async #endEarlierDrain(): Promise<void> {

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { writePrivateFile } from "../platform/write-private-file.js";
@@ -6,6 +6,8 @@ import type { LeaseHolder } from "../storage/lease-store.js";
 
 /** Name of the file in the state directory that contains the id of the daemon. */
 const fileName = "instance-id";
+/** Id of a daemon without a primary. No other daemon uses it. */
+const idWithoutPrimary = "local";
 const idPattern = /^[0-9a-f-]{36}$/;
 
 /** This daemon among the daemons with the same primary. */
@@ -21,13 +23,31 @@ interface OwnInstanceOptions {
   readonly stateDirectory: string;
   readonly instanceName: string;
   readonly instanceUrl: string | undefined;
+  /** Undefined for a daemon without a primary. */
+  readonly primary: object | undefined;
 }
 
-/** Returns the identity of this run. The id is random, is stored in the state directory, and stays the same after a restart. */
+/**
+ * Returns the identity of this run. With a primary, the id is random, is stored in the state directory, and stays the same after a restart.
+ */
 export async function openOwnInstance(config: OwnInstanceOptions, version: string): Promise<OwnInstance> {
-  const file = path.join(config.stateDirectory, fileName);
-  const stored = (await readFile(file, "utf8").catch(() => "")).trim();
-  const id = idPattern.test(stored) ? stored : randomUUID();
-  if (id !== stored) await writePrivateFile(file, `${id}\n`);
+  const id = config.primary ? await openId(config.stateDirectory) : idWithoutPrimary;
   return { id, name: config.instanceName, run: randomUUID(), url: config.instanceUrl, version, startedAtMs: Date.now() };
+}
+
+/**
+ * Returns the proof that the responding daemon is this run: an HMAC-SHA-256 as base64url. `run` is the secret. Only the primary and the
+ * daemons with this primary contain it.
+ */
+export function proofOf({ id, run }: Pick<LeaseHolder, "id" | "run">, challenge: string): string {
+  return createHmac("sha256", run).update(`${id} ${challenge}`).digest("base64url");
+}
+
+async function openId(stateDirectory: string): Promise<string> {
+  const file = path.join(stateDirectory, fileName);
+  const stored = (await readFile(file, "utf8").catch(() => "")).trim();
+  if (idPattern.test(stored)) return stored;
+  const id = randomUUID();
+  await writePrivateFile(file, `${id}\n`);
+  return id;
 }

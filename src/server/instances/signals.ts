@@ -3,8 +3,10 @@ import { ApiError } from "../../shared/api-error.js";
 import type { Notified } from "../../shared/contract/instances.js";
 import type { Log } from "../log/log.js";
 import type { RecordStore, StoredRecord } from "../storage/record-store.js";
+import { runRecordKinds } from "../storage/run-record-kinds.js";
 
-const signalKind = "signal";
+/** Maximum difference in ms between the estimates of the primary's time by two daemons. */
+const clockToleranceMs = 1_000;
 
 /** A request of an operator that every daemon carries out. */
 const Signal = z.discriminatedUnion("type", [
@@ -13,13 +15,16 @@ const Signal = z.discriminatedUnion("type", [
 ]);
 export type Signal = z.output<typeof Signal>;
 
-const SignalRow = z.object({ run: z.string(), signal: Signal });
+/** `sentAtMs` is the time of the primary in Unix milliseconds. */
+const SignalRow = z.object({ run: z.string(), sentAtMs: z.number(), signal: Signal });
 
 interface SignalsOptions {
   readonly records: RecordStore;
   /** Random text of this run of the daemon. */
   readonly run: string;
-  /** Returns the number of other daemons that run. Throws KEY_STORE_UNAVAILABLE. */
+  /** Returns the time of the primary in Unix milliseconds. Throws KEY_STORE_UNAVAILABLE. */
+  readonly nowMs: () => number;
+  /** Returns the number of other daemons that run, or of all other daemons if the primary does not respond. */
   readonly countOthers: () => Promise<number>;
   /** Carries out a signal of another daemon. */
   readonly onSignal: (signal: Signal) => Promise<void>;
@@ -27,7 +32,7 @@ interface SignalsOptions {
 }
 
 /**
- * Sends requests of operators to all daemons with the same primary, through records. A daemon carries out signals that are stored after its
+ * Sends requests of operators to all daemons with the same primary, through records. A daemon carries out signals that are sent after its
  * start, and ignores its own.
  */
 export class Signals {
@@ -35,6 +40,7 @@ export class Signals {
   readonly #stopFollowing: () => void;
   /** Revision up to which this daemon has received all signals. */
   #receivedRevision: number;
+  readonly #openedAtMs = performance.now();
 
   constructor(options: SignalsOptions) {
     this.#options = options;
@@ -44,10 +50,10 @@ export class Signals {
 
   /** Stores a signal for the other daemons. A failure is part of the result, because the caller has carried out the signal already. */
   async send(signal: Signal): Promise<Notified> {
-    const { records, run, countOthers, log } = this.#options;
+    const { records, run, nowMs, countOthers, log } = this.#options;
     try {
-      const value = JSON.stringify({ run, signal } satisfies z.output<typeof SignalRow>);
-      await records.transact([{ kind: signalKind, key: keyOf(signal), value }]);
+      const value = JSON.stringify({ run, sentAtMs: nowMs(), signal } satisfies z.output<typeof SignalRow>);
+      await records.transact([{ kind: runRecordKinds.signal, key: keyOf(signal), value }]);
       return { notified: await countOthers() };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -66,17 +72,31 @@ export class Signals {
     // Is lower than before if the primary was restored. Its signals are then older than those that this daemon has received.
     this.#receivedRevision = records.readRevision();
     for (const { kind, value } of rows) {
-      if (kind !== signalKind || value === undefined) continue;
+      if (kind !== runRecordKinds.signal || value === undefined) continue;
       const row = SignalRow.safeParse(JSON.parse(value)).data;
-      if (!row || row.run === run) continue;
+      if (!row || row.run === run || !this.#isNew(row)) continue;
       void onSignal(row.signal).catch((error: unknown) =>
         log.error({ err: error, signal: row.signal }, "a signal of another daemon failed"),
       );
+    }
+  }
+
+  /**
+   * Returns whether a signal was sent after the start of this daemon. A replica that is behind at the start delivers older signals, too.
+   * Returns false if the time of the primary is unknown.
+   */
+  #isNew({ sentAtMs }: z.output<typeof SignalRow>): boolean {
+    try {
+      return this.#options.nowMs() - sentAtMs <= performance.now() - this.#openedAtMs + clockToleranceMs;
+    } catch (error) {
+      if (error instanceof ApiError) return false;
+      throw error;
     }
   }
 }
 
 /** Returns the key of the record. Signals with different keys do not replace each other while a daemon has not received them. */
 function keyOf(signal: Signal): string {
-  return signal.type === "restart-worker" ? `${signal.type} ${signal.name}@${signal.version}` : signal.type;
+  const subject = signal.type === "restart-worker" ? `${signal.name}@${signal.version}` : signal.namespaces.toSorted().join(",");
+  return `${signal.type} ${subject}`;
 }

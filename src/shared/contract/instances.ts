@@ -5,7 +5,7 @@ import { successOf } from "./success.js";
 /** A daemon that shares a primary with others, or the only daemon. */
 export const Instance = z.object({
   name: z.string().describe("RUNTIME_INSTANCE_NAME, or the host name; not always unique"),
-  id: z.string().describe("Random id that stays the same after a restart"),
+  id: z.string().describe("Random id that stays the same after a restart; `local` without a primary"),
   address: z.string().nullable().describe("RUNTIME_INSTANCE_URL; null if it is not set, and for a key that is restricted to namespaces"),
   version: z.string(),
   isSelf: z.boolean().describe("True for the daemon that responds"),

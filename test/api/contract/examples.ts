@@ -30,7 +30,7 @@ export async function createExamples(facts: {
   const configured = { ...version, name: "files" };
   const secret = { scope: "@team", name: "app", key: "STRIPE_KEY" };
   return {
-    "discovery.runtime": {},
+    "discovery.runtime": { query: "challenge=random" },
     "health.overall": {},
     "health.ready": {},
     "health.live": {},

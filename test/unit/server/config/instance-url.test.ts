@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isInstanceUrl, readInstanceUrl } from "../../../../src/server/config/instance.js";
+import { isInstanceUrl, isLoopbackUrl, readInstanceUrl } from "../../../../src/server/config/instance.js";
 
 describe("the address of a daemon for other daemons", () => {
   test.each([
@@ -42,4 +42,16 @@ describe("the address of a daemon for other daemons", () => {
   test("is optional", () => {
     expect(readInstanceUrl("")).toBeUndefined();
   });
+});
+
+test.each([
+  ["http://127.0.0.1:8000", true],
+  ["http://127.8.0.1:8000", true],
+  ["http://[::1]:8000", true],
+  ["https://localhost:8000", true],
+  ["http://10.0.0.11:8000", false],
+  ["http://[fd00::1]:8000", false],
+  ["https://localhost.example.org", false],
+])("recognizes loopback addresses (%s: %s)", (url, isLoopback) => {
+  expect(isLoopbackUrl(url)).toBe(isLoopback);
 });

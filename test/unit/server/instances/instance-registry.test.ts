@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ApiError } from "../../../../src/shared/api-error.js";
 import { InstanceRegistry } from "../../../../src/server/instances/instance-registry.js";
 import type { OwnInstance } from "../../../../src/server/instances/own-instance.js";
 import { createLog } from "../../../../src/server/log/log.js";
@@ -29,7 +30,11 @@ afterEach(() => {
 async function start(id: string, changes: Partial<OwnInstance> & { isShared?: boolean } = {}): Promise<InstanceRegistry> {
   const { isShared = true, ...given } = changes;
   const own = { id, name: id.toUpperCase(), run: `${id}-1`, url: undefined, version: "1.2.3", startedAtMs: Date.now(), ...given };
-  const leases = { heartbeats: async () => heartbeats } as unknown as LeaseStore;
+  const readHeartbeats = async () => {
+    if (records.isAway) throw new ApiError("KEY_STORE_UNAVAILABLE", "The primary is away.");
+    return heartbeats;
+  };
+  const leases = { heartbeats: readHeartbeats } as unknown as LeaseStore;
   const registry = new InstanceRegistry({ own, records, leases, isShared, log: createLog({ level: "silent" }) });
   registries.push(registry);
   heartbeats.push({ id, run: own.run, isLive: true });
@@ -63,6 +68,8 @@ describe("the registry of daemons", () => {
 
     heartbeats = [{ id: "b", run: "an earlier run", isLive: true }];
     expect(await a.readLive()).toEqual([]);
+    records.isAway = true;
+    expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
   });
 
   test("registers a daemon as soon as the primary accepts changes", async () => {
@@ -99,6 +106,23 @@ describe("the registry of daemons", () => {
 
     expect(observer.others()).toMatchObject([{ id: "a", run: "copy" }]);
     expect(records.changeCount).toBe(3);
+
+    await observer.setDraining({ id: "a", run: "copy" }, true);
+    await vi.advanceTimersByTimeAsync(10 * checkMs);
+    expect(records.rows).toContainEqual(expect.objectContaining({ kind: "instance-drain", key: "a" }));
+  });
+
+  test("registers a daemon whose earlier run had a clock in the future", async () => {
+    const observer = await start("o");
+    const earlier = await start("a", { startedAtMs: startMs + dayMs });
+    earlier.close();
+    const next = await start("a", { run: "a-2" });
+    expect(observer.others()).toMatchObject([{ run: "a-1" }]);
+    heartbeats = heartbeats.map((heartbeat) => ({ ...heartbeat, isLive: heartbeat.run !== "a-1" }));
+
+    await vi.advanceTimersByTimeAsync(checkMs);
+
+    expect(observer.others()).toMatchObject([{ run: next.own.run }]);
   });
 
   test("forgets daemons without a heartbeat for 1 day at the next start of another", async () => {
@@ -159,9 +183,17 @@ describe("the drain of a daemon", () => {
     const a = await start("a", { isShared: false });
     await vi.advanceTimersByTimeAsync(checkMs);
     expect(records.rows).toEqual([]);
-    expect(await a.readLive()).toEqual([]);
 
     await a.setDraining({ id: "a", run: "a-1" }, true);
     expect(records.rows).toMatchObject([{ kind: "instance-drain", key: "a" }]);
   });
+});
+
+test("a daemon without a primary lists only itself, also if a restored backup has rows of others", async () => {
+  await start("b");
+  const a = await start("a", { isShared: false });
+
+  expect(a.others()).toEqual([]);
+  expect(await a.readLive()).toEqual([]);
+  expect(() => a.get("b")).toThrow("No daemon has the name or id");
 });

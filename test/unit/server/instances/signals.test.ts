@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { ApiError } from "../../../../src/shared/api-error.js";
 import { Signals, type Signal } from "../../../../src/server/instances/signals.js";
 import { createLog } from "../../../../src/server/log/log.js";
 import { FakeRecords } from "../../../support/fake-records.js";
@@ -6,15 +7,24 @@ import { FakeRecords } from "../../../support/fake-records.js";
 const restart = (name: string): Signal => ({ type: "restart-worker", name, version: "1.0.0" });
 
 let records: FakeRecords;
+/** Time of the primary at the start of all daemons, in Unix milliseconds. Undefined while it is unknown. */
+let primaryMs: number | undefined;
 
 beforeEach(() => {
   records = new FakeRecords();
+  primaryMs = 50_000;
 });
+
+function nowMs(): number {
+  if (primaryMs === undefined) throw new ApiError("KEY_STORE_UNAVAILABLE", "The primary is away.");
+  return primaryMs;
+}
 
 function open(run: string): { signals: Signals; received: Signal[] } {
   const received: Signal[] = [];
   const onSignal = async (signal: Signal) => void received.push(signal);
-  return { signals: new Signals({ records, run, countOthers: async () => 2, onSignal, log: createLog({ level: "silent" }) }), received };
+  const options = { records, run, nowMs, countOthers: async () => 2, onSignal, log: createLog({ level: "silent" }) };
+  return { signals: new Signals(options), received };
 }
 
 describe("signals between daemons", () => {
@@ -43,7 +53,8 @@ describe("signals between daemons", () => {
   test("are received once when the daemon reads all records again", async () => {
     const [a, b] = [open("a"), open("b")];
     await a.signals.send(restart("shop"));
-    records.rows.push({ kind: "signal", key: "x", value: JSON.stringify({ run: "a", signal: restart("late") }), revision: 9 });
+    const value = JSON.stringify({ run: "a", sentAtMs: nowMs(), signal: restart("late") });
+    records.rows.push({ kind: "signal", key: "x", value, revision: 9 });
     records.revision = 9;
 
     records.listeners.notify("all");
@@ -62,9 +73,30 @@ describe("signals between daemons", () => {
     expect(b.received).toEqual([restart("shop")]);
   });
 
+  test("that were sent before the start are ignored when the replica receives them later", async () => {
+    const b = open("b");
+    const send = (sentAtMs: number, name: string) => {
+      const value = JSON.stringify({ run: "a", sentAtMs, signal: restart(name) });
+      records.listeners.notify([{ kind: "signal", key: name, value, revision: 8 }]);
+    };
+    send(nowMs() - 60_000, "old");
+    send(nowMs() - 500, "new");
+    primaryMs = undefined;
+    send(50_000, "of an unknown age");
+
+    expect(b.received).toEqual([restart("new")]);
+  });
+
+  test("to reload other plugins do not replace each other", async () => {
+    const { signals } = open("a");
+    for (const namespaces of [["@a", "@b"], ["@b", "@a"], ["*"]]) await signals.send({ type: "reload-plugins", namespaces });
+
+    expect(records.rows.map(({ key }) => key)).toEqual(["reload-plugins @a,@b", "reload-plugins *"]);
+  });
+
   test("of a newer form are ignored", async () => {
     const { received } = open("b");
-    const value = JSON.stringify({ run: "a", signal: { type: "something-new" } });
+    const value = JSON.stringify({ run: "a", sentAtMs: nowMs(), signal: { type: "something-new" } });
 
     records.listeners.notify([{ kind: "signal", key: "x", value, revision: 8 }]);
 
