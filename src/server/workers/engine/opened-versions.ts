@@ -39,8 +39,11 @@ export class OpenedVersions {
 
   /** Returns whether a version in a folder is being opened or has isolates. */
   isInUse(folder: string): boolean {
-    const opened = [...this.withRetiring()].filter(({ version }) => version.folder === folder);
-    return opened.some(({ app, isOpening }) => isOpening || (app?.isolates.length ?? 0) > 0);
+    const isUsed = ({ version, app, isOpening }: OpenedVersion) =>
+      version.folder === folder && (isOpening || (app?.isolates.length ?? 0) > 0);
+    const current = this.#current.get(folder);
+    // The cache calls this function for each downloaded version, so the many current versions are not iterated.
+    return (current !== undefined && isUsed(current)) || [...this.#superseded, ...this.#retiring].some(isUsed);
   }
 
   /** Returns the opened version. Opens it if it is not open, or if the content of the package folder has changed. */

@@ -155,7 +155,8 @@ export class WorkerEngine {
   /** Returns whether an isolate or a request uses a version, and the number of its requests since the start. */
   useOf({ name, version, folder }: Pick<ServedVersion, "name" | "version" | "folder">): { isInUse: boolean; requestCount: number } {
     const meter = this.#meters.find(name, version);
-    return { isInUse: this.#opened.isInUse(folder) || (meter?.inFlightCount ?? 0) > 0, requestCount: meter?.beganCount ?? 0 };
+    const isRequested = meter !== undefined && (meter.inFlightCount > 0 || meter.readingCount > 0);
+    return { isInUse: isRequested || this.#opened.isInUse(folder), requestCount: meter?.beganCount ?? 0 };
   }
 
   get unknownPathCount(): number {

@@ -9,6 +9,8 @@ export class WorkerMeter {
   readonly latency = new LatencyHistogram(performance.now());
   /** Number of begun requests. The counts by status contain only completed requests. */
   beganCount = 0;
+  /** Number of requests that read a static file from the disk now. They are not yet in `beganCount`. */
+  readingCount = 0;
   requestBodyBytes = 0;
   responseBodyBytes = 0;
   /** Number of completed requests, by the first digit of the status. Index 0 is for clients that disconnected before the response. */

@@ -132,14 +132,19 @@ export class StaticFiles {
     exchange: WorkerExchange,
     found: { startedMs: number; relative: string | undefined; onMissing: (startedMs: number) => void },
   ): Promise<void> {
+    const { meter } = this.#options;
+    // Before `beganCount` rises, the cache of packages must not delete the folder.
+    meter.readingCount += 1;
     const { startedMs, relative, onMissing } = found;
     try {
       const responseBytes = await this.#answer(exchange, relative);
       if (responseBytes === undefined) return onMissing(startedMs);
-      this.#options.meter.beganCount += 1;
+      meter.beganCount += 1;
       this.#note(exchange, startedMs, responseBytes);
     } catch (error) {
       this.fail(exchange, startedMs, toApiError(error));
+    } finally {
+      meter.readingCount -= 1;
     }
   }
 
