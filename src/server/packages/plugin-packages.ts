@@ -153,8 +153,10 @@ export class PluginPackages implements PackageOwner {
     const { plugin } = this.found(name);
     if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
     await this.#locks.run(name, async () => {
-      let isAnything = false;
-      await this.#options.store?.remove(name);
+      const { store } = this.#options;
+      // The store deletes the folder too, possibly before this call does.
+      let isAnything = store !== undefined && (this.#catalog.find(name)?.uploaded.length ?? 0) > 0;
+      await store?.remove(name);
       for (const area of this.#areas.all()) isAnything = (await this.#takeAway(area, name)) || isAnything;
       if (!isAnything) throw pluginNotFound(name);
     });
