@@ -94,14 +94,13 @@ interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {
 
 /** Opens the package store: the worker directories or, if a registry is configured, the registry and the records of versions. */
 export async function openPackageStore(
-  { packageSource }: Config,
+  { packageSource, primary }: Config,
   { store: { records, leases }, engine, tools, log }: PackageStoreSources,
 ): Promise<{ workers: Pick<WorkerPackagesOptions, "store" | "createStored">; shared: SharedPackages | undefined }> {
   if (!packageSource) return { workers: { store: directoryStore }, shared: undefined };
   const { cacheSizeBytes } = packageSource;
   const blobs = new OciBlobStore(await RegistryClient.at(packageSource));
-  const isReferenced = (digest: string): boolean => store.has(digest) || rows.rows().some((row) => row.digest === digest);
-  const collector: ArchiveCollector = new ArchiveCollector({ records, leases, blobs, isReferenced, log });
+  const collector: ArchiveCollector = new ArchiveCollector({ records, leases, blobs, isShared: primary !== undefined, log });
   const archives: ArchiveStore = new ArchiveStore(blobs, (digest) => collector.keep(digest));
   const rowOptions = { records, collector, claims: new PathClaims(records), log };
   const store: OciPackageStore = new OciPackageStore({ ...rowOptions, archives });
@@ -137,7 +136,7 @@ interface PackageStoreSources {
 export interface SharedPackages {
   readonly plugins: StoredPlugins;
   /** Returns the reason why the registry cannot be used, or undefined. */
-  readonly problem: () => Promise<string | undefined>;
+  readonly problem: () => string | undefined;
   /** Applies changes of other daemons to the loaded plugins from now on, and publishes events about them. */
   readonly follow: (loaded: Plugins, events: RuntimeEvents) => void;
   readonly close: () => void;

@@ -32,7 +32,7 @@ export async function readReadiness(
     checks: [
       ...checkKeys(keys),
       checkDirectory(canInstall),
-      ...(sharedPackages ? [await checkPackageStore(sharedPackages)] : []),
+      ...(sharedPackages ? [checkPackageStore(sharedPackages)] : []),
       checkSecretsKey(secrets),
       checkData(engine.storage.full),
       await diskSpace.check(),
@@ -64,8 +64,8 @@ function checkDirectory(canInstall: boolean): HealthCheck {
 }
 
 /** Checks the registry, and the plugins that this daemon could not take over. Downloaded packages are served in any case. */
-async function checkPackageStore({ plugins, problem }: SharedPackages): Promise<HealthCheck> {
-  const problems = [await problem(), ...plugins.problems().values()].filter((each) => each !== undefined);
+function checkPackageStore({ plugins, problem }: SharedPackages): HealthCheck {
+  const problems = [problem(), ...plugins.problems().values()].filter((each) => each !== undefined);
   if (problems.length === 0) return { name: "package-store", status: "ok" };
   return { name: "package-store", status: "degraded", message: problems.join(" ") };
 }

@@ -77,7 +77,7 @@ export const errorTable = {
   SECRET_IN_USE: [409, "An active version requires the secret. Nothing changed."],
   TOO_MANY_SECRETS: [409, "The worker, the namespace or the daemon has the maximum number of secrets, or of bytes in their values."],
   SECRETS_KEY_UNCHANGED: [409, "All secrets are encrypted with the first of the operator's keys already. Add a new key before it."],
-  BASE_TAKEN: [409, "The base of a plugin and the name of a worker without a scope would be the same path."],
+  BASE_TAKEN: [409, "The path of the worker, or the base path of the plugin, belongs to another package."],
   PATH_EXISTS: [409, "The path already exists."],
   VERSION_EXISTS: [409, "The version is installed, and the upload must not replace it. Nothing changed."],
   PRECONDITION_FAILED: [412, "A file was changed or deleted since it was read. Nothing was written."],

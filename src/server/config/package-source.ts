@@ -22,7 +22,7 @@ export const packageSourceVariables: readonly VariableDescription[] = [
     name: "RUNTIME_PACKAGE_STORE",
     fallback: "directory",
     meaning:
-      "Location of uploaded workers: `directory` = the worker directory; `oci:` and the URL of a repository, such as `oci:https://registry.example.org/runtimed` = an OCI registry that several daemons share. The list of versions is stored with the keys.",
+      "Location of uploaded workers: `directory` = the worker directory; `oci:` and the URL of a repository, such as `oci:https://registry.example.org/runtimed` = an OCI registry that several daemons share. Each primary needs a repository of its own. The list of versions is stored with the keys.",
   },
   {
     name: "RUNTIME_PACKAGE_STORE_CREDENTIAL",

@@ -28,10 +28,10 @@ interface Entry {
 
 interface ArchiveCollectorOptions {
   readonly records: RecordStore;
-  readonly leases: LeaseStore;
+  readonly leases: Pick<LeaseStore, "take" | "end" | "nowMs">;
   readonly blobs: BlobStore;
-  /** Returns whether a package in the index has this archive. */
-  readonly isReferenced: (digest: string) => boolean;
+  /** True with a primary. Without one, packages of other daemons with the same repository are unknown, so no archive is deleted. */
+  readonly isShared: boolean;
   readonly log: Log;
   /** Unix time in ms. Only tests set it. */
   readonly now?: () => number;
@@ -79,15 +79,19 @@ export class ArchiveCollector {
 
   /** Deletes old archives if this daemon gets the lease of the current hour. Never throws. */
   async collect(): Promise<void> {
-    const { leases, log } = this.#options;
+    const { leases, isShared, log } = this.#options;
     try {
-      if (this.#isUnsupported || this.#due().length === 0) return;
+      if (!isShared || this.#isUnsupported || this.#due().length === 0) return;
       const slotMs = leases.nowMs();
       const name = `archives ${new Date(slotMs).toISOString().slice(0, 13)}`;
       const token = randomUUID();
       if ((await leases.take({ name, queue: "archives", slotMs, detail: "{}", token })) !== "mine") return;
-      for (const digest of this.#due()) await this.#delete(digest);
-      await leases.end(name, token, "ran", "{}");
+      try {
+        const values = this.#packageValues();
+        for (const digest of this.#due()) await this.#delete(digest, values);
+      } finally {
+        await leases.end(name, token, "ran", "{}");
+      }
     } catch (error) {
       log.warn({ err: error }, "archives without a reference could not be deleted; the daemon tries again in 1 hour");
     }
@@ -103,11 +107,17 @@ export class ArchiveCollector {
     return [...this.#entries].filter(([, entry]) => isDue(entry)).map(([digest]) => digest);
   }
 
-  async #delete(digest: string): Promise<void> {
-    const { records, blobs, isReferenced, log } = this.#options;
+  /** Returns the values of all records that can contain the digest of an archive, including values that this daemon cannot parse. */
+  #packageValues(): string[] {
+    return this.#options.records.fetchSince(0).flatMap(({ kind, value }) => (kind === archiveKind || value === undefined ? [] : [value]));
+  }
+
+  async #delete(digest: string, packageValues: readonly string[]): Promise<void> {
+    const { records, blobs, log } = this.#options;
     const entry = this.#entries.get(digest);
     if (!entry || this.#isUnsupported) return;
-    if (isReferenced(digest)) return void (await records.transact([this.#changeOf(digest, undefined, entry)]));
+    if (packageValues.some((value) => value.includes(digest)))
+      return void (await records.transact([this.#changeOf(digest, undefined, entry)]));
     const begun = await records.transact([this.#changeOf(digest, { atMs: this.#now(), isDeleting: true }, entry)]);
     const [row] = begun ?? [];
     // An upload of the same archive was faster.

@@ -41,7 +41,7 @@ export class ArchiveStore {
   readonly #blobs: BlobStore;
   readonly #keep: (digest: string) => Promise<void>;
   #checkedAtMs = -Infinity;
-  #checking: Promise<string | undefined> = Promise.resolve(undefined);
+  #problem: string | undefined;
 
   /** `keep` is called before an archive is sent, so that no daemon deletes it before its publication. */
   constructor(blobs: BlobStore, keep: (digest: string) => Promise<void>) {
@@ -49,16 +49,19 @@ export class ArchiveStore {
     this.#keep = keep;
   }
 
-  /** Returns the reason why the registry cannot be used, or undefined. Calls the registry at most every 10 s, for at most 2 s. */
-  problem(): Promise<string | undefined> {
+  /**
+   * Returns the reason why the registry could not be used at the last check, or undefined. Begins a check at most every 10 s and does not
+   * wait for it.
+   */
+  problem(): string | undefined {
     if (performance.now() - this.#checkedAtMs > checkedMs) {
       this.#checkedAtMs = performance.now();
-      this.#checking = this.#blobs.has(noArchive).then(
-        () => undefined,
-        (error: unknown) => `the registry ${(error as Error).message}`,
+      void this.#blobs.has(noArchive).then(
+        () => (this.#problem = undefined),
+        (error: unknown) => (this.#problem = `the registry ${(error as Error).message}`),
       );
     }
-    return this.#checking;
+    return this.#problem;
   }
 
   /** Called before the unpacker reads and deletes the archive. */

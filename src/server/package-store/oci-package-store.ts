@@ -58,11 +58,6 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return [...(this.#workers.get(name)?.values() ?? [])];
   }
 
-  /** Returns whether a version in the index has this archive. */
-  has(digest: string): boolean {
-    return [...this.#workers.values()].some((versions) => [...versions.values()].some((row) => row.digest === digest));
-  }
-
   /** Returns whether a daemon deleted the version. False for a version that the index has never had, or that it has lost. */
   isDeleted(version: PackageRef): boolean {
     return this.#deleted.has(keyOf(version));
@@ -98,7 +93,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     };
   }
 
-  /** Replaces the archive of a version after a change of its files. Throws PRECONDITION_FAILED if the index has no longer the base. */
+  /** Replaces the archive of a version after a change of its files. Throws PRECONDITION_FAILED if the row of the base changed. */
   async replace(metadata: PackageMetadata, archive: StoredArchive, base: VersionRow | undefined): Promise<void> {
     await this.#publish({ metadata, installation: base?.installation, disables: undefined }, archive, base);
   }
@@ -152,7 +147,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     });
     await this.#writer.transact(() => {
       if (isNewOnly && this.find({ name, version })) throw versionExists(name, version);
-      if (base && this.find({ name, version })?.digest !== base.digest) throw changedMeanwhile(`${name} ${version}`);
+      if (base && this.find({ name, version })?.revision !== base.revision) throw changedMeanwhile(`${name} ${version}`);
       const disabled = disables && this.find(disables);
       return [
         this.#changeOf({ name, version }, value),

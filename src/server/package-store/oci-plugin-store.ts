@@ -82,13 +82,16 @@ export class OciPluginStore {
     this.#stopFollowing();
   }
 
-  /** Writes the row of a plugin. Throws PRECONDITION_FAILED if `base` is given and the index has no longer its digest. */
-  async publish({ name, enabled, fields }: PluginMetadata, archive: StoredArchive, base?: PluginRow): Promise<void> {
+  /**
+   * Writes the row of a plugin. Throws PRECONDITION_FAILED if the row of `base` changed. With `null`, the index must not have the plugin.
+   * Without `base`, replaces each row.
+   */
+  async publish({ name, enabled, fields }: PluginMetadata, archive: StoredArchive, base?: PluginRow | null): Promise<void> {
     const { collector, claims } = this.#options;
     const { base: path } = fields;
     await this.#writer.transact(() => {
       const before = this.find(name);
-      if (base && before?.digest !== base.digest) throw changedMeanwhile(name);
+      if (base !== undefined && before?.revision !== base?.revision) throw changedMeanwhile(name);
       return [
         this.#changeOf(name, { ...archive, enabled }),
         ...(typeof path === "string" ? [claims.claim(path, "plugin", name)] : []),

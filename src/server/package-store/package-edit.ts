@@ -5,6 +5,7 @@ import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { FileChange } from "../packages/files/mounts.js";
 import type { Unit } from "../packages/files/package-folder.js";
 import type { PackageTools } from "../packages/package-tools.js";
+import { readPackageMetadata } from "../packages/package-metadata.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
 import type { Transaction } from "../packages/transactions/transaction.js";
 import { writeInstallation } from "../packages/worker-version.js";
@@ -18,7 +19,7 @@ interface PackageEditOptions {
   readonly tools: PackageTools;
   readonly staged: Transaction;
   /** The package in the index. Undefined for a new package, whose folder does not exist. */
-  readonly base: { readonly digest: string; readonly installation?: Installation | undefined } | undefined;
+  readonly base: { readonly digest: string; readonly enabled: boolean; readonly installation?: Installation | undefined } | undefined;
   /** Throws if the changed package must not be published. */
   readonly assertAccepted: (metadata: PackageMetadata) => void;
   /** Writes the row if the index still has the base. */
@@ -41,6 +42,7 @@ export async function editPackage(
   await change.prepare?.(aside);
   change.check?.(aside);
   if (digestOfFolder(folder) !== base?.digest) throw changedMeanwhile(name);
+  if (base && readPackageMetadata(folder)?.enabled !== base.enabled) throw changedMeanwhile(name);
   const staging = path.dirname(aside);
   const copies = path.join(staging, "copies");
   const copy = path.join(copies, ...segments);

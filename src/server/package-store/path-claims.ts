@@ -14,7 +14,7 @@ interface Claim {
 
 /**
  * The paths of workers and the base paths of plugins that daemons share. A change claims its path in the same transaction. Of two daemons
- * that install a worker and a plugin with the same path at the same time, one is therefore rejected with BASE_TAKEN.
+ * that install packages with the same path at the same time, one is therefore rejected with BASE_TAKEN.
  */
 export class PathClaims {
   readonly #claims = new Map<string, Claim>();
@@ -25,11 +25,11 @@ export class PathClaims {
     this.#apply("all", records);
   }
 
-  /** Returns the change that claims a path. Throws BASE_TAKEN if a package of the other kind has it. */
+  /** Returns the change that claims a path. Throws BASE_TAKEN if another package has it. */
   claim(path: string, kind: OwnerKind, name: string): RecordChange {
     const claim = this.#claims.get(path);
     const owner = `${kind} ${name}`;
-    if (claim && !claim.owner.startsWith(`${kind} `)) {
+    if (claim && claim.owner !== owner) {
       throw new ApiError("BASE_TAKEN", `The path ${path} belongs to the ${claim.owner}, possibly on another daemon. Choose another path.`);
     }
     return { kind: pathKind, key: path, value: JSON.stringify({ owner }), ifRevision: claim?.revision ?? 0 };

@@ -106,7 +106,7 @@ export class StoredPlugins implements PluginStore {
     const packing = { archives, tools, folder, staging: path.dirname(folder), assertAccepted: () => undefined };
     await publishFolder(packing, async (archive, metadata) => {
       await writeInstallation(staged, folder, { digest: archive.digest });
-      await rows.publish(metadata, archive);
+      await rows.publish(metadata, archive, null);
     });
   }
 
@@ -136,7 +136,7 @@ export class StoredPlugins implements PluginStore {
           staged,
           base,
           assertAccepted: (metadata) => assertSameName(metadata, name),
-          publish: (archive, metadata) => rows.publish(metadata, archive, base),
+          publish: (archive, metadata) => rows.publish(metadata, archive, base ?? null),
           place: (copy) => this.#place(staged, copy, name),
         });
         if (result !== "changed") await staged.discard();
@@ -204,6 +204,7 @@ export class StoredPlugins implements PluginStore {
     const folder = this.#folderOf(name);
     const row = rows.find(name);
     const digest = digestOfFolder(folder);
+    if (row && digest === undefined && existsSync(folder)) throw notFromStore(name, folder);
     if (row && row.digest !== digest) await this.#download(area, row);
     else if (row && readPackageMetadata(folder)?.enabled !== row.enabled) await this.#writeEnabled(area, row);
     else if (!row && digest !== undefined && rows.deletedNames().has(name)) await this.#takeAway(area, name);
@@ -228,7 +229,8 @@ export class StoredPlugins implements PluginStore {
       const directory = { path: area.directory, source: "uploaded" as const };
       const candidate: StagedPlugin = { directory, folder, target: this.#folderOf(name), name, metadata: { ...metadata, enabled } };
       const place = async () => {
-        if (rows.find(name)?.digest === digest) await this.#place(staged, folder, name);
+        if (rows.find(name)?.digest !== digest) throw replacedMeanwhile(name);
+        await this.#place(staged, folder, name);
       };
       if (this.#loading) await this.#loading.activate(candidate, place);
       else await place();
@@ -274,6 +276,19 @@ export class StoredPlugins implements PluginStore {
   #folderOf(name: string): string {
     return path.join(this.#area?.directory ?? "", name);
   }
+}
+
+/** Returns the error for a folder that was copied by hand, or uploaded before the daemon had a package store. */
+function notFromStore(name: string, folder: string): ApiError {
+  return new ApiError(
+    "PLUGIN_LOAD_FAILED",
+    `${folder} is not from the package store, so ${name} stays local. To use the shared plugin, delete this folder and restart the daemon.`,
+  );
+}
+
+/** Returns the error for a plugin whose row changed while its archive was downloaded and loaded. */
+function replacedMeanwhile(name: string): ApiError {
+  return new ApiError("CHANGE_CONFLICT", `Another daemon changed or deleted ${name} meanwhile. This daemon tries again.`);
 }
 
 function assertSameName(metadata: PackageMetadata, name: string): void {

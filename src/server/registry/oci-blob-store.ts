@@ -19,6 +19,9 @@ const emptyConfig = "{}";
 const slowestCommitBytesPerMs = 20_000;
 /** Codes of a lost connection. */
 const connectionCodes: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "ETIMEDOUT"]);
+/** Statuses after a deletion, and statuses of a registry that does not delete. All other statuses are errors. */
+const removedStatuses: ReadonlySet<number> = new Set([200, 202, 404]);
+const unsupportedStatuses: ReadonlySet<number> = new Set([400, 405, 501]);
 /** Maximum number of characters of a registry's error message in an error of the daemon. */
 const longestMessage = 200;
 
@@ -70,10 +73,12 @@ export class OciBlobStore implements BlobStore {
     for (const resource of resources) {
       const status = await this.#call(async (limit) => {
         const response = await this.#client.send(this.#client.urlOf(resource), { method: "DELETE", limit });
+        if (!removedStatuses.has(response.statusCode) && !unsupportedStatuses.has(response.statusCode))
+          throw await rejection(response, limit);
         await discard(response);
         return response.statusCode;
       });
-      if (status !== 202 && status !== 200 && status !== 404) return "unsupported";
+      if (unsupportedStatuses.has(status)) return "unsupported";
     }
     return "removed";
   }

@@ -138,6 +138,7 @@ export const enable = endpoint({
     "INVALID_PACKAGE_METADATA",
     "NO_PLUGIN_DIRS",
     "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
+    "PRECONDITION_FAILED",
     "STORAGE_NOT_WRITABLE",
     "INSUFFICIENT_STORAGE",
     ...storeErrors,

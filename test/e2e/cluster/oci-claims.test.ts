@@ -28,9 +28,9 @@ afterAll(() => instances.dispose());
 const find = async ({ client }: TestInstance) => (await client.workers.list()).find(({ name }) => name === "mixed");
 const check = async () => (await a.client.health.ready({ query: { verbose: "1" } })).checks?.find(({ name }) => name === "package-store");
 
-async function uploadPlugin({ client }: TestInstance, base: string): Promise<void> {
+async function uploadPlugin({ client }: TestInstance, base: string, name = "greeter"): Promise<void> {
   const code = 'export default { routes: { fetch: () => new Response("plugin") } };';
-  const archive = await packFiles({ "manifest.yaml": manifestOf("greeter", "1.0.0", `base: ${base}\n`), "plugin.js": code });
+  const archive = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0", `base: ${base}\n`), "plugin.js": code });
   await client.plugins.upload({ file: uploadOf("plugin.tgz", archive) });
 }
 
@@ -51,6 +51,25 @@ test(
     if (text === "worker") await uploadPlugin(c, "/taken");
     else await uploadText(a, "taken", "1.0.0", "worker");
     expect(await readText(text === "worker" ? c : a, "taken")).toBe(text === "worker" ? "plugin" : "worker");
+  },
+  clusterTestMs,
+);
+
+test(
+  "of two plugins with one base path on two daemons, one is installed",
+  async () => {
+    const results = await Promise.allSettled([uploadPlugin(a, "/both", "first"), uploadPlugin(c, "/both", "second")]);
+    const rejected = results.filter((result) => result.status === "rejected");
+    expect(rejected).toHaveLength(1);
+    // The second code: the daemon has already installed the plugin of the other daemon.
+    expect(rejected[0]?.reason).toMatchObject({ code: expect.stringMatching(/^(?:BASE_TAKEN|INVALID_PACKAGE_METADATA)$/) as string });
+    for (const daemon of [a, c]) await expectSoon(daemon, "both", "plugin");
+    const name = results[0]?.status === "fulfilled" ? "first" : "second";
+    const owner = name === "first" ? a : c;
+    await uploadPlugin(owner, "/both", name);
+    const names = (await owner.client.plugins.list()).map((plugin) => plugin.name);
+    expect(names.filter((each) => ["first", "second"].includes(each))).toEqual([name]);
+    await owner.client.plugins.remove({ params: { name } });
   },
   clusterTestMs,
 );

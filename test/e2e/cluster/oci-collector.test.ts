@@ -8,7 +8,9 @@ import { ArchiveCollector } from "../../../src/server/package-store/archive-coll
 import { OciBlobStore } from "../../../src/server/registry/oci-blob-store.js";
 import { RegistryClient } from "../../../src/server/registry/registry-client.js";
 import type { BlobStore } from "../../../src/server/registry/blob-store.js";
+import { RegistryError } from "../../../src/server/registry/registry-error.js";
 import type { Digest } from "../../../src/server/registry/verified-download.js";
+import type { LeaseStore } from "../../../src/server/storage/lease-store.js";
 import { startRegistry, type TestRegistry } from "../../support/start-registry.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
@@ -39,15 +41,17 @@ async function storeArchive(): Promise<Digest> {
 }
 
 /** Opens two collectors on the same records, like two daemons. `later` moves the time of both forward. */
-async function open({
-  store = blobs,
-  isReferenced = (_digest: string) => false,
-}: { store?: BlobStore; isReferenced?: (digest: string) => boolean } = {}) {
+async function open({ store = blobs, isShared = true }: { store?: BlobStore; isShared?: boolean } = {}) {
   const keys = new LocalKeyStore({ stateDirectory: await temporaryDirectory(), log });
   let aheadMs = 0;
   const now = () => Date.now() + aheadMs;
-  const { records, leases } = keys;
-  const options = { records, leases, blobs: store, isReferenced, log, now };
+  const { records } = keys;
+  const leases: Pick<LeaseStore, "take" | "end" | "nowMs"> = {
+    nowMs: now,
+    take: (request) => keys.leases.take({ ...request, slotMs: request.slotMs - aheadMs }),
+    end: (name, token, state, result) => keys.leases.end(name, token, state, result),
+  };
+  const options = { records, leases, blobs: store, isShared, log, now };
   const collectors = [new ArchiveCollector(options), new ArchiveCollector(options)] as const;
   onTestFinished(() => {
     for (const collector of collectors) collector.close();
@@ -73,7 +77,9 @@ test("an archive is deleted one day after its last reference, and can be stored 
 
 test("an archive that an upload or another package uses is kept", async () => {
   const referenced = await storeArchive();
-  const { collectors, records, release, later } = await open({ isReferenced: (digest) => digest === referenced });
+  const { collectors, records, release, later } = await open();
+  // A newer daemon has written this value, so this daemon cannot parse it.
+  await records.transact([{ kind: "worker-version", key: "shop@1.0.0", value: JSON.stringify({ newFormat: [referenced] }) }]);
   const uploaded = await storeArchive();
   for (const digest of [referenced, uploaded]) await release(digest);
   later(25 * hourMs);
@@ -82,7 +88,39 @@ test("an archive that an upload or another package uses is kept", async () => {
   await collectors[0].collect();
   expect([await blobs.has(referenced), await blobs.has(uploaded)]).toEqual([true, true]);
   await records.transact(collectors[1].changesFor(uploaded, []));
-  expect(records.fetchSince(0).filter(({ value }) => value !== undefined)).toEqual([]);
+  expect(records.fetchSince(0).filter(({ value }) => value !== undefined)).toMatchObject([{ key: "shop@1.0.0" }]);
+});
+
+test("no archive is deleted without a primary", async () => {
+  const { collectors, release, later } = await open({ isShared: false });
+  const digest = await storeArchive();
+  await release(digest);
+  later(25 * hourMs);
+  await collectors[0].collect();
+  expect(await blobs.has(digest)).toBe(true);
+});
+
+test("after an error of the registry, another daemon deletes the archive in the next hour", async () => {
+  let failures = 1;
+  const failing: BlobStore = {
+    has: (digest) => blobs.has(digest),
+    put: (blob) => blobs.put(blob),
+    get: (blob, into) => blobs.get(blob, into),
+    remove: (digest) => {
+      failures -= 1;
+      return failures >= 0 ? Promise.reject(new RegistryError("unexpected", "answered with status 500")) : blobs.remove(digest);
+    },
+    close: () => Promise.resolve(),
+  };
+  const { collectors, release, later } = await open({ store: failing });
+  const digest = await storeArchive();
+  await release(digest);
+  later(25 * hourMs);
+  await collectors[0].collect();
+  expect(await blobs.has(digest)).toBe(true);
+  later(hourMs);
+  await collectors[1].collect();
+  expect(await blobs.has(digest)).toBe(false);
 });
 
 test("an upload waits while the same archive is being deleted, and then stores it again", async () => {

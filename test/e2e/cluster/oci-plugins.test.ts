@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
@@ -103,6 +104,34 @@ test(
     // The next change replaces it.
     await upload(a, codeOf("newer"));
     await expectSoon(c, "hello", "newer");
+    await a.client.plugins.remove({ params: greeter });
+    await Promise.all([a.stop(), c.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
+  "a plugin folder that was copied by hand stays local until the operator deletes it",
+  async () => {
+    const folder = path.join(instances.workersOf("k"), "../plugins/greeter");
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, "manifest.yaml"), manifestOf("greeter", "1.0.0", "base: /hello\n"));
+    await writeFile(path.join(folder, "plugin.js"), codeOf("local"));
+    const a = await instances.start("j");
+    let c = await instances.start("k");
+    await upload(a, codeOf("shared"));
+    const checks = async () => (await c.client.health.ready({ query: { verbose: "1" } })).checks;
+    await expect
+      .poll(checks, { timeout: soonMs })
+      .toContainEqual(expect.objectContaining({ name: "package-store", message: expect.stringContaining("stays local") as string }));
+    // The first pause before another attempt is 1 s.
+    await delay(2000);
+    expect(c.output().match(/could not be installed/g)).toHaveLength(1);
+    expect([await readText(a, "hello"), await readText(c, "hello")]).toEqual(["shared", "local"]);
+    await c.stop();
+    await rm(folder, { recursive: true });
+    c = await instances.start("k");
+    expect(await readText(c, "hello")).toBe("shared");
     await a.client.plugins.remove({ params: greeter });
     await Promise.all([a.stop(), c.stop()]);
   },
