@@ -76,9 +76,10 @@ function sendRefusal(
   log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
 }
 
-/** Returns the body of an error. Omits missing changes of the index, which concern all namespaces, for keys with a restriction. */
+/** Returns the body of an error. Omits missing changes of the index for keys that are not allowed to read all keys, in all namespaces. */
 function visibleBody(error: ApiError, principal: Principal | undefined): ErrorBody {
-  if (error.code !== "INDEX_DIVERGED" || principal?.namespaces.includes("*")) return error.toBody();
+  const readsIndex = principal?.namespaces.includes("*") && principal.permissions.includes("keys:read");
+  if (error.code !== "INDEX_DIVERGED" || readsIndex) return error.toBody();
   return new ApiError(error.code, error.message).toBody();
 }
 

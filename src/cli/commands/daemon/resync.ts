@@ -1,7 +1,9 @@
-import { resync, show, type Divergence } from "../../../shared/contract/shared-index.js";
+import { isDeepStrictEqual } from "node:util";
+import { mostListedRevisions, resync, show, type Divergence } from "../../../shared/contract/shared-index.js";
 import { connect } from "../../client/connection.js";
-import { usageError } from "../../command/command-error.js";
+import { CommandError, usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
+import { exitCodes } from "../../command/exit-codes.js";
 import { pluralize } from "../../output/format.js";
 import { confirmDestruction } from "../../output/prompts.js";
 
@@ -38,6 +40,12 @@ export const command = defineCommand<[], Options>({
       name: "resync",
       settings,
     });
+    // Another daemon can have replaced the primary during the confirmation.
+    if (!isDeepStrictEqual((await client.index.show()).divergence, divergence))
+      throw new CommandError("CHANGE_CONFLICT", "the difference between this daemon and the primary has changed", {
+        exitCode: exitCodes.conflict,
+        hint: "check it with runtimectl doctor, then decide again",
+      });
     const { data } = await client.index.resync({ body: { mode: fromCache ? "from-cache" : "accept-primary" } });
     context.output.note(`resynced: ${pluralize(data.keys, "key")} and ${pluralize(data.records, "record")}`);
     context.output.result(data);
@@ -46,5 +54,8 @@ export const command = defineCommand<[], Options>({
 
 function describe({ missingCount, missing }: Divergence): string {
   const lines = missing.map(({ revision, changes }) => `  revision ${revision}: ${changes.join("; ")}`);
+  const others = missingCount - missing.length;
+  if (others > 0)
+    lines.push(`  ${pluralize(others, "other revision")}: the list has at most ${mostListedRevisions}, of which this daemon has rows`);
   return [`the primary lacks ${pluralize(missingCount, "revision")} of this daemon, the newest first:`, ...lines].join("\n");
 }

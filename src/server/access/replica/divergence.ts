@@ -1,7 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { mostListedRevisions, type Divergence } from "../../../shared/contract/shared-index.js";
-import type { Primary } from "./primary-client.js";
-import type { Position, ReplicatedKeyRow } from "./primary-sql.js";
+import { PrimaryError, type Primary } from "./primary-client.js";
+import { assertSupportedPrimary, readHead, type Position, type ReplicatedKeyRow } from "./primary-sql.js";
 import type { RecordRow } from "./record-sql.js";
 
 /** Newest position of the primary. */
@@ -48,6 +48,19 @@ export function divergenceKind(known: Position, head: Head | undefined, wasDiver
   if (head.markThere === known.mark) return undefined;
   if (head.epoch !== known.epoch) return "other-epoch";
   return wasDiverged || known.revision >= head.oldest ? "restored" : undefined;
+}
+
+/** Returns the state of the primary. Undefined if it has no tables. Throws PrimaryError, and NewerStateError for a newer schema. */
+export async function fetchHead(primary: Primary, known: Position | undefined): Promise<Head | undefined> {
+  try {
+    const [rows = []] = await primary.read(readHead(known?.revision ?? 0));
+    const head = rows[0] as unknown as Head | undefined;
+    if (head) assertSupportedPrimary("The primary of the key store", head.schema_version);
+    return head;
+  } catch (error) {
+    if (error instanceof PrimaryError && error.kind === "without-tables") return undefined;
+    throw error;
+  }
 }
 
 /** Returns the newest of the revisions with these marks that the primary has too. 0 if it has none. */

@@ -33,6 +33,11 @@ export interface Position {
   readonly mark: string;
 }
 
+/** Returns the position with the higher revision. */
+export function newerOf(one: Position | undefined, other: Position | undefined): Position | undefined {
+  return one && other ? (one.revision >= other.revision ? one : other) : (one ?? other);
+}
+
 /** Identifies a change that a daemon sends to the primary. */
 export interface Marked {
   /** Newest position of the primary that the daemon has received. A primary whose history lacks this position rejects the change. */

@@ -41,7 +41,7 @@ export class ReplicatedKeyCache {
     this.#store(this.#keys, row);
   }
 
-  /** Discards the changes of this daemon, because a replaced primary does not contain them. */
+  /** Discards the changes of this daemon, because an operator gave up those that the primary lacks. */
   forgetOwn(): void {
     this.#ahead.clear();
   }

@@ -105,13 +105,12 @@ export class ReplicatedKeyStore implements KeyStore {
       },
       ownRows: () => ({ keys: this.#table.ownRows, records: this.records.ownRows }),
       onDivergence,
-      onAnother: async (reader, isResynced) => {
-        if (isResynced) this.#table.forgetOwn();
+      onAnother: async (reader, isAccepted) => {
+        if (isAccepted) this.#table.forgetOwn();
         const before = this.#table.keys.size;
         await this.#table.load(reader);
-        await this.records.load(reader, { isResynced });
-        if (isResynced)
-          log.warn({ before, now: this.#table.keys.size }, "the keys were replaced, because daemon and primary were resynced");
+        await this.records.load(reader, { isAccepted });
+        if (isAccepted) log.warn({ before, now: this.#table.keys.size }, "the keys were replaced by those of the primary");
       },
       log,
     });

@@ -63,13 +63,13 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 
   /** Replaces all records by the records of a replica. The caller must ensure that no process writes the replica meanwhile. */
-  async load(reader: ReplicaReader, { isResynced }: { isResynced: boolean }): Promise<void> {
+  async load(reader: ReplicaReader, { isAccepted }: { isAccepted: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
-    // Discards the earlier changes of this daemon, because a replaced primary does not contain them.
-    if (isResynced) this.#ahead.clear();
+    // An operator gave up the changes of this daemon that the primary lacks.
+    if (isAccepted) this.#ahead.clear();
     const loaded = new Map<string, StoredRecord>();
     await readInto(loaded, reader, 0);
-    for (const record of this.#ahead.values()) keepNewest(loaded, record);
+    for (const record of this.#ahead.values()) if (record.revision > revision) keepNewest(loaded, record);
     this.#records = loaded;
     this.#reached(revision);
     this.#listeners.notify("all");

@@ -5,10 +5,10 @@ import { ApiError } from "../../../shared/api-error.js";
 import type { Divergence, ResyncMode } from "../../../shared/contract/shared-index.js";
 import type { ReplicaState } from "../key-store.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
-import { commonRevisionOf, describeDivergence, DivergedError, divergenceKind, type Head, type IndexRows } from "./divergence.js";
-import { PrimaryError, type Primary } from "./primary-client.js";
-import { assertSupportedPrimary, createTables, readHead, type Position } from "./primary-sql.js";
-import { rowsOf, writeRows } from "./resync.js";
+import { commonRevisionOf, describeDivergence, DivergedError, divergenceKind, fetchHead, type Head, type IndexRows } from "./divergence.js";
+import type { Primary } from "./primary-client.js";
+import { createTables, newerOf, type Position } from "./primary-sql.js";
+import { resyncConflict, rowsOf, writeRows } from "./resync.js";
 import type { ReplicaReader, ReplicaFolder } from "./replica-database.js";
 import { Replica } from "./replica.js";
 import { SyncLoop } from "./sync-loop.js";
@@ -30,11 +30,11 @@ export interface ReplicationOptions {
   readonly folder: ReplicaFolder;
   /** Called when the current replica contains new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /** Called when a new replica has replaced the previous one. `isResynced` is true if it has another history than the previous one. */
-  readonly onAnother: (reader: ReplicaReader, isResynced: boolean) => Promise<void>;
+  /** Called when a new replica has replaced the previous one. `isAccepted` is true if an operator gave up the changes that it lacks. */
+  readonly onAnother: (reader: ReplicaReader, isAccepted: boolean) => Promise<void>;
   /** Returns the changes of this daemon that the replica possibly does not contain yet. */
   readonly ownRows: () => IndexRows;
-  /** Called when the primary lacks revisions of this daemon, and with undefined when that ends without `resync`. */
+  /** Called when the primary lacks revisions of this daemon, or more than before, and with undefined when that ends without `resync`. */
   readonly onDivergence: (divergence: Divergence | undefined) => void;
   readonly log: Log;
 }
@@ -64,6 +64,8 @@ export class Replication {
   #divergence: Divergence | undefined;
   /** State of daemon and primary for which `#divergence` was computed. */
   #divergedState = "";
+  /** Epoch of the primary for which `#divergence` was computed. Undefined for a primary without tables. */
+  #divergedEpoch: string | undefined;
   #problem: string | undefined = "has not responded yet";
   #newerState: NewerStateError | undefined;
   #alikeAtMs: number | undefined;
@@ -149,14 +151,15 @@ export class Replication {
     await this.#loop.inTurn(async () => {
       const { primary, log } = this.#options;
       const known = this.#knownPosition();
-      const head = known && this.#divergence && (await this.#readHead(known));
+      const head = known && this.#divergence && (await fetchHead(primary, known));
       if (!known || !this.#divergence || divergenceKind(known, head, true) === undefined)
         throw new ApiError("INDEX_NOT_DIVERGED", "The primary lacks no revision of this daemon. Nothing was changed.");
+      if (head?.epoch !== this.#divergedEpoch) throw resyncConflict("was replaced");
       log.warn({ mode, divergence: this.#divergence }, "an operator decided which rows are valid");
       if (mode === "from-cache") await this.#writeRows(known, head);
       else {
         if (!head) await primary.write(...createTables(randomUUID(), randomUUID()));
-        await this.#renew("an operator accepted the rows of the primary", { isResynced: true });
+        await this.#renew("an operator accepted the rows of the primary", { isAccepted: true });
       }
       this.#divergence = undefined;
       await this.#once();
@@ -204,23 +207,29 @@ export class Replication {
   }
 
   async #align(): Promise<void> {
+    const { primary, log } = this.#options;
     const position = this.#replica.readPosition();
     const known = this.#knownPosition();
-    let head = await this.#readHead(known);
+    let head = await fetchHead(primary, known);
+    // The primary confirmed a change of this daemon meanwhile. The new history possibly lacks this change.
+    if (head && known && this.#newest && this.#newest.epoch !== head.epoch && this.#newest.revision > known.revision) return this.#align();
     const kind = known && divergenceKind(known, head, this.#divergence !== undefined || this.#replica.isDiverged);
     if (kind) throw await this.#diverge(kind, known, head);
     if (!head) {
-      this.#options.log.warn("the primary of the key store is empty: its tables are made");
-      await this.#options.primary.write(...createTables(randomUUID(), randomUUID()));
-      head = (await this.#readHead(known)) as Head;
+      log.warn("the primary of the key store is empty: its tables are made");
+      await primary.write(...createTables(randomUUID(), randomUUID()));
+      head = (await fetchHead(primary, known)) as Head;
     }
     this.#noteClock(head);
-    this.#newest = newerOf(positionOf(head), head.epoch === this.#newest?.epoch ? this.#newest : undefined);
-    if (!position) await this.#renew("there is no replica", { isResynced: false });
+    this.#newest = newerOf(
+      { epoch: head.epoch, revision: head.revision, mark: head.mark },
+      head.epoch === this.#newest?.epoch ? this.#newest : undefined,
+    );
+    if (!position) await this.#renew("there is no replica");
+    // Own changes that the new replica lacks belong to the new history, because its revisions are higher than all earlier ones.
     else if (position.epoch !== head.epoch || !this.#hasOwnRows)
-      await this.#renew("the primary has the rows of another daemon, and all of this one", { isResynced: true });
-    else if (position.revision < head.oldest)
-      await this.#renew("the replica is older than all revisions that the primary keeps", { isResynced: false });
+      await this.#renew("the primary has the rows of another daemon, and all of this one");
+    else if (position.revision < head.oldest) await this.#renew("the replica is older than all revisions that the primary keeps");
     else if (head.revision > position.revision) await this.#catchUp(head, position);
     else this.#behindSinceMs = undefined;
     if (this.#behindSinceMs === undefined) this.#alikeAtMs = performance.now();
@@ -239,11 +248,15 @@ export class Replication {
     const marks = [...this.#ownPositions, ...(reader?.marks() ?? [])];
     const commonRevision = head ? await commonRevisionOf(primary, marks) : 0;
     const rows = rowsOf(reader?.newestAfter(commonRevision, mostDescribedRows), ownRows());
-    this.#divergence = describeDivergence(kind, { known, commonRevision, rows });
+    const before = this.#divergence;
+    const divergence = describeDivergence(kind, { known, commonRevision, rows });
+    this.#divergence = divergence;
     this.#divergedState = state;
+    this.#divergedEpoch = head?.epoch;
     this.#replica.isDiverged = true;
-    onDivergence(this.#divergence);
-    return new DivergedError(this.#divergence);
+    // A change of another daemon in the primary changes the state, and usually lacks the same revisions.
+    if (before?.kind !== kind || before.missingCount !== divergence.missingCount) onDivergence(divergence);
+    return new DivergedError(divergence);
   }
 
   /** Writes the rows of this daemon to the primary. Throws CHANGE_CONFLICT if the primary has changed since `head`. */
@@ -255,28 +268,16 @@ export class Replication {
         "KEY_STORE_UNAVAILABLE",
         "The replica of this daemon is incomplete. Nothing was changed. Run it on another daemon.",
       );
-    const rows = rowsOf(reader.allRows(), ownRows());
-    const isWritten = await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
-    if (!isWritten)
+    // The primary then possibly has newer changes of other daemons, which the rows of this daemon would delete.
+    if (this.#divergence?.missing.length === 0)
       throw new ApiError(
-        "CHANGE_CONFLICT",
-        "The primary has changed meanwhile. Nothing was changed. Run runtimectl doctor, then decide again.",
+        "INDEX_NOT_DIVERGED",
+        "This daemon has no row that the primary lacks. Nothing was changed. Run it on another daemon, or use accept-primary.",
       );
+    const rows = rowsOf(reader.allRows(), ownRows());
+    await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
     // The written history can end before this position, if the daemon knows of it only from a response.
     this.#newest = undefined;
-  }
-
-  /** Returns the state of the primary. Undefined if it has no tables. */
-  async #readHead(known: Position | undefined): Promise<Head | undefined> {
-    try {
-      const [rows = []] = await this.#options.primary.read(readHead(known?.revision ?? 0));
-      const head = rows[0] as unknown as Head | undefined;
-      if (head) assertSupportedPrimary("The primary of the key store", head.schema_version);
-      return head;
-    } catch (error) {
-      if (error instanceof PrimaryError && error.kind === "without-tables") return undefined;
-      throw error;
-    }
   }
 
   #noteClock(head: Head): void {
@@ -291,27 +292,36 @@ export class Replication {
     } catch (error) {
       this.#failuresInRow += 1;
       const { message } = error as Error;
-      if (!damage.test(message) && this.#failuresInRow < mostFailedSyncs)
+      if (!damage.test(message) && this.#failuresInRow < mostFailedSyncs) {
+        // A failed sync can have written changes, such as the revocation of a key. A diverged daemon does not read them later.
+        await this.#readMore(head, before);
         throw new Error(`responds, but its changes cannot be fetched: ${message}`, { cause: error });
-      await this.#renew(`it cannot be synced (${message})`, { isResynced: false });
+      }
+      await this.#renew(`it cannot be synced (${message})`);
       return;
     }
+    const reader = await this.#readMore(head, before);
+    if (reader.readPosition().revision >= head.revision) {
+      this.#behindSinceMs = undefined;
+      return;
+    }
+    this.#behindSinceMs ??= performance.now();
+    if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more");
+  }
+
+  /** Reads the changes that a sync has written after the position `before`. Throws if they belong to another history. */
+  async #readMore(head: Head, before: Position): Promise<ReplicaReader> {
     const reader = this.#replica.reader as ReplicaReader;
     // The primary can be restored or resynced between the check and the sync. The next check then reports it.
     this.#hasOwnRows = reader.follows(before) && (reader.readPosition().revision < head.revision || reader.follows(head));
     if (!this.#hasOwnRows) throw new Error("was restored or resynced during a sync");
     await this.#options.onMore(reader);
     this.#forgetOwn(reader);
-    if (reader.readPosition().revision >= head.revision) {
-      this.#behindSinceMs = undefined;
-      return;
-    }
-    this.#behindSinceMs ??= performance.now();
-    if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more", { isResynced: false });
+    return reader;
   }
 
   /** Fetches a new replica. The current replica stays in use until the new replica is complete. */
-  async #renew(why: string, { isResynced }: { isResynced: boolean }): Promise<void> {
+  async #renew(why: string, { isAccepted = false } = {}): Promise<void> {
     const isFirst = !this.#replica.reader;
     if (!isFirst) this.#options.log.warn({ why }, "the replica of the key store is fetched again");
     const reader = await this.#replica.fetchAgain();
@@ -319,8 +329,8 @@ export class Replication {
     this.#behindSinceMs = undefined;
     if (!isFirst) this.#renewals += 1;
     this.#hasOwnRows = true;
-    if (isResynced) this.#newest = reader.readPosition();
-    await this.#options.onAnother(reader, isResynced);
+    if (isAccepted) this.#newest = reader.readPosition();
+    await this.#options.onAnother(reader, isAccepted);
     this.#forgetOwn(reader);
   }
 
@@ -329,14 +339,6 @@ export class Replication {
     const { epoch, revision } = reader.readPosition();
     this.#ownPositions = this.#ownPositions.filter((own) => own.epoch === epoch && own.revision > revision);
   }
-}
-
-function positionOf({ epoch, revision, mark }: Head): Position {
-  return { epoch, revision, mark };
-}
-
-function newerOf(one: Position | undefined, other: Position | undefined): Position | undefined {
-  return one && other ? (one.revision >= other.revision ? one : other) : (one ?? other);
 }
 
 /** Returns the text of an error. Messages put the words "the primary of the key store" before this text. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ApiError } from "../../../shared/api-error.js";
 import type { PrimarySource } from "../../config/primary-source.js";
 import { nowMs } from "../../storage/lease-sql.js";
 import type { Head, IndexRows } from "./divergence.js";
@@ -25,10 +26,10 @@ export interface OwnState {
 }
 
 /**
- * Writes the rows of this daemon to the primary under a new epoch. Resolves with false, and changes nothing, if the primary has changed since
- * `head`. Throws PrimaryError.
+ * Writes the rows of this daemon to the primary under a new epoch. Throws CHANGE_CONFLICT, and changes nothing, if the primary has changed
+ * since `head`. Throws PrimaryError.
  */
-export async function writeRows(source: PrimarySource, { known, head, rows, marks, ownPositions }: OwnState): Promise<boolean> {
+export async function writeRows(source: PrimarySource, { known, head, rows, marks, ownPositions }: OwnState): Promise<void> {
   const primary = await Primary.at({ ...source, deadlineMs: writeDeadlineMs });
   try {
     const [now] = await primary.read({ sql: `SELECT ${nowMs} AS now_ms`, values: [] });
@@ -44,17 +45,27 @@ export async function writeRows(source: PrimarySource, { known, head, rows, mark
         notAfterMs: Number(now?.[0]?.["now_ms"]) + acceptanceMs,
       }),
     );
-    return results.at(-1)?.length === 1;
+    if (results.at(-1)?.length !== 1) throw resyncConflict("has changed");
   } finally {
     await primary.close();
   }
 }
 
-/** Returns the rows of a replica with later changes of this daemon. */
+/** Returns the error of a resync for which the operator saw another state of the primary. */
+export function resyncConflict(change: "was replaced" | "has changed"): ApiError {
+  return new ApiError("CHANGE_CONFLICT", `The primary ${change} meanwhile. Nothing was changed. Run runtimectl doctor, then decide again.`);
+}
+
+/** Returns the newest row of each key and record, from a replica and the changes of this daemon. The replica can have newer rows. */
 export function rowsOf(replica: IndexRows | undefined, own: IndexRows): IndexRows {
-  const keys = [...(replica?.keys ?? []), ...own.keys].map((row) => [row.id, row] as const);
-  const records = [...(replica?.records ?? []), ...own.records].map((row) => [JSON.stringify([row.kind, row.key]), row] as const);
-  return { keys: [...new Map(keys).values()], records: [...new Map(records).values()] };
+  return {
+    keys: newestRows([...(replica?.keys ?? []), ...own.keys], ({ id }) => id),
+    records: newestRows([...(replica?.records ?? []), ...own.records], ({ kind, key }) => JSON.stringify([kind, key])),
+  };
+}
+
+function newestRows<Row extends { readonly revision: number }>(rows: readonly Row[], idOf: (row: Row) => number | string): Row[] {
+  return [...new Map(rows.toSorted((a, b) => a.revision - b.revision).map((row) => [idOf(row), row])).values()];
 }
 
 /**

@@ -87,6 +87,10 @@ test("`from-cache` replaces changes that another daemon made in the restored pri
   // The keys `kept`, `revoked` and five others.
   await expect.poll(() => keysInReplica(forked.stateDirectory)).toBe(7);
 
+  const failedSyncs = () => a.store.readState().replica?.failedSyncs ?? 0;
+  const before = failedSyncs();
+  await expect.poll(failedSyncs).toBeGreaterThan(before + 1);
+  expect(a.divergences).toEqual(["restored"]);
   await a.store.resync("from-cache");
 
   await expect.poll(() => forked.store.readState().divergence?.missingCount).toBe(5);
@@ -149,6 +153,24 @@ test("a daemon with more rows than the resynced primary stays diverged and names
     details: { kind: "other-epoch", missingCount: 1, missing: [{ changes: [`key ${id} "more"`] }] },
   });
   expect(namesIn(more.store)).toEqual(["kept", "added", "more"]);
+});
+
+test.each(["from-cache", "accept-primary"] as const)("`%s` fails when another daemon has resynced meanwhile", async (mode) => {
+  const { sqld, daemons } = await openDiverged(1);
+  const [a] = daemons as [OpenedStore];
+  const more = await openReplicatedStore(sqld.url, { syncIntervalMs: neverMs });
+  const restore = await backUpPrimary(sqld);
+  const { id } = await more.store.create(newKey("more"));
+  await restore();
+  await expect(more.store.revoke(id, 1_700_000_002)).rejects.toMatchObject({ code: "INDEX_DIVERGED" });
+  await expect.poll(() => a.store.readState().problem).toMatch(/was restored/);
+  await a.store.resync("from-cache");
+
+  await expect(more.store.resync(mode)).rejects.toMatchObject({ code: "CHANGE_CONFLICT", message: expect.stringMatching(/was replaced/) });
+
+  expect(namesIn(more.store)).toContain("more");
+  const fresh = await openReplicatedStore(sqld.url);
+  expect(namesIn(fresh.store)).toEqual(["kept", "added"]);
 });
 
 test("one of two daemons that resync at the same time succeeds, and the other one follows", async () => {
