@@ -24,7 +24,7 @@ const { fetchAgain, sync } = Replica.prototype as {
 const { read } = Primary.prototype as { readonly read: (this: Primary, ...statements: Statement[]) => Promise<SqlRow[][]> };
 const failed = new Error("the connection was lost");
 
-test("a change that the primary confirms during the fetch of a resynced replica stays valid", async () => {
+test("changes during the fetch of a resynced replica stay valid", async () => {
   const { sqld, client } = await startPrimary();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const [revoked, created] = [newKey("revoked"), newKey("created")];
@@ -51,7 +51,7 @@ test("a change that the primary confirms during the fetch of a resynced replica 
   expect(store.list().map(({ name }) => name)).toEqual(["created"]);
 });
 
-test("a key that was revoked in a sync that failed afterwards stays revoked on a diverged daemon", async () => {
+test("a diverged daemon rejects a key whose revocation a failed sync has written", async () => {
   const { sqld } = await startPrimary();
   const a = await openReplicatedStore(sqld.url);
   const b = await openReplicatedStore(sqld.url);
@@ -78,7 +78,7 @@ test("a key that was revoked in a sync that failed afterwards stays revoked on a
   expect(b.store.findByHash(key.hash)).toBeUndefined();
 });
 
-test("`from-cache` changes nothing on a daemon that has no row which the primary lacks", async () => {
+test("`from-cache` fails on a daemon that has no row which the primary lacks", async () => {
   const { sqld, client } = await startPrimary();
   const a = await openReplicatedStore(sqld.url);
   await a.store.create(newKey("first"));
@@ -101,7 +101,7 @@ test("`from-cache` changes nothing on a daemon that has no row which the primary
   expect(behind.store.readState().divergence).toMatchObject({ kind: "restored" });
 });
 
-test("a change that the primary confirms during a check is not lost when another history replaces it", async () => {
+test("a daemon names a change that a resync replaced during a check", async () => {
   const { sqld, client } = await startPrimary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey("during");
