@@ -18,6 +18,18 @@ export async function makeDirectory(directory: string, mode = 0o777): Promise<vo
   }
 }
 
+/**
+ * Creates a directory with `mode` in an existing directory. An existing directory stays unchanged. Rejects with ENOENT if the parent is
+ * missing, for example because its file system is not mounted: files would then be written to the file system below.
+ */
+export async function makeSubdirectory(directory: string, mode: number): Promise<void> {
+  try {
+    await mkdir(directory, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
 async function isDirectory(target: string): Promise<boolean> {
   return await stat(target).then(
     (found) => found.isDirectory(),

@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makeSubdirectory } from "../../platform/make-directory.js";
 import { encodeRecord, fileStart, readRecords, type HistoryRecord } from "./history-records.js";
 
 /** When the journal has this size, the history moves the rows of the journal to the files of the workers. */
@@ -48,7 +49,7 @@ export class HistoryFiles {
     return this.#inOrder(async () => {
       const bytes = Buffer.concat(records.map(encodeRecord));
       if (records.length === 0 || this.#journalBytes + bytes.length > journalMaximumBytes) return;
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await makeSubdirectory(this.#directory, 0o700);
       const file = await open(this.#journal, "a", 0o600);
       try {
         const { size } = await file.stat();
@@ -93,7 +94,8 @@ export class HistoryFiles {
     return this.#inOrder(async () => {
       if (!isWanted()) return;
       const file = this.#fileOf(name);
-      await mkdir(this.#workersDirectory, { recursive: true, mode: 0o700 });
+      await makeSubdirectory(this.#directory, 0o700);
+      await makeSubdirectory(this.#workersDirectory, 0o700);
       const unfinished = path.join(this.#directory, "unfinished");
       await writeFile(unfinished, Buffer.concat([fileStart, ...records.map(encodeRecord)]), { mode: 0o600 });
       await rename(unfinished, file);

@@ -1,6 +1,7 @@
-import { appendFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { appendFile, readdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { LogEntry } from "../../../shared/contract/worker-logs.js";
+import { makeSubdirectory } from "../../platform/make-directory.js";
 import { linesFromEnd } from "./lines-from-end.js";
 
 const currentEnding = ".jsonl";
@@ -40,7 +41,7 @@ export class LogFiles {
     return this.#inOrder(name, async () => {
       const { current, previous } = this.#filesOf(name);
       const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-      await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+      await makeSubdirectory(this.#options.directory, 0o700);
       const currentBytes = await sizeOf(current);
       if (currentBytes > 0 && currentBytes + Buffer.byteLength(text) > this.#options.bytesPerWorker / 2) await rename(current, previous);
       // Writes a line break first, which ends a line that a crash left incomplete.
