@@ -31,6 +31,32 @@ export interface ReceivedArchive {
   discard(): Promise<void>;
 }
 
+/** An archive that is first sent, then published with a description of its package. */
+interface ArchiveUpload<Publication> {
+  send(): Promise<string>;
+  publish(publication: Publication): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Returns the upload of a received archive. `publish` makes the archive visible for all daemons. */
+export function uploadOf<Publication>(
+  received: ReceivedArchive,
+  publish: (publication: Publication, archive: StoredArchive) => Promise<void>,
+): ArchiveUpload<Publication> {
+  let sent: StoredArchive | undefined;
+  return {
+    send: async () => {
+      sent = await received.send();
+      return sent.digest;
+    },
+    publish: async (publication) => {
+      if (!sent) throw new Error("the archive must be sent before it is published");
+      await publish(publication, sent);
+    },
+    discard: () => received.discard(),
+  };
+}
+
 /** Digest of no archive, for a call that only shows whether the registry responds. */
 const noArchive: Digest = `sha256:${"0".repeat(64)}`;
 /** Time in ms for which the result of a check of the registry is valid. */

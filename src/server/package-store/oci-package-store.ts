@@ -16,7 +16,7 @@ import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { ArchiveCollector } from "./archive-collector.js";
 import type { PathClaims } from "./path-claims.js";
-import type { ArchiveStore, StoredArchive } from "./archive-store.js";
+import { uploadOf, type ArchiveStore, type StoredArchive } from "./archive-store.js";
 import { changedMeanwhile, IndexWriter } from "./index-writer.js";
 import { keyOf, parseRow, refOf, usedFields, valueOf, versionKind, type VersionRow } from "./version-row.js";
 
@@ -79,18 +79,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
 
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload> {
     const received = await this.#options.archives.receive(file, format);
-    let sent: StoredArchive | undefined;
-    return {
-      send: async () => {
-        sent = await received.send();
-        return sent.digest;
-      },
-      publish: async (publication) => {
-        if (!sent) throw new Error("the archive must be sent before its version is published");
-        await this.#publish(publication, sent);
-      },
-      discard: () => received.discard(),
-    };
+    return uploadOf<Publication>(received, (publication, archive) => this.#publish(publication, archive));
   }
 
   /** Replaces the archive of a version after a change of its files. Throws PRECONDITION_FAILED if the row of the base changed. */

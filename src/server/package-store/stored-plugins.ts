@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
@@ -19,12 +18,10 @@ import type { StagingArea } from "../packages/transactions/staging-area.js";
 import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
 import { writeInstallation } from "../packages/worker-version.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
-import type { ArchiveStore, StoredArchive } from "./archive-store.js";
+import { uploadOf, type ArchiveStore } from "./archive-store.js";
 import type { OciPluginStore, PluginChange, PluginRow } from "./oci-plugin-store.js";
 import { editPackage, publishFolder } from "./package-edit.js";
-
-/** Pauses in ms before the next attempts to apply the index. The last pause repeats. */
-const pausesMs = [1_000, 2_000, 5_000, 10_000, 30_000];
+import { Retries } from "./retries.js";
 
 interface StoredPluginsOptions extends Retiring {
   readonly rows: OciPluginStore;
@@ -49,8 +46,8 @@ export class StoredPlugins implements PluginStore {
   readonly #options: StoredPluginsOptions;
   readonly #locks = new KeyedLock();
   readonly #following = new Set<Promise<void>>();
-  readonly #delayed = new Set<string>();
   readonly #closing = new AbortController();
+  readonly #retries = new Retries((name) => this.#applyLocked(name), this.#closing.signal);
   /** Reasons why plugins have other content than the index, by name. */
   readonly #problems = new Map<string, string>();
   #area: StagingArea | undefined;
@@ -86,19 +83,10 @@ export class StoredPlugins implements PluginStore {
   }
 
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<PluginUpload> {
-    const received = await this.#options.archives.receive(file, format);
-    let sent: StoredArchive | undefined;
-    return {
-      send: async () => {
-        sent = await received.send();
-        return sent.digest;
-      },
-      publish: async (metadata) => {
-        if (!sent) throw new Error("the archive must be sent before its plugin is published");
-        await this.#options.rows.publish(metadata, sent);
-      },
-      discard: () => received.discard(),
-    };
+    const { archives, rows } = this.#options;
+    return uploadOf<Parameters<PluginUpload["publish"]>[0]>(await archives.receive(file, format), (metadata, archive) =>
+      rows.publish(metadata, archive),
+    );
   }
 
   async publishFolder(staged: Transaction, folder: string): Promise<void> {
@@ -163,19 +151,7 @@ export class StoredPlugins implements PluginStore {
   async #apply(name: string, change: PluginChange | undefined): Promise<void> {
     const isDone = await this.#applyLocked(name);
     if (change?.isElsewhere) this.#loading?.onElsewhere(change);
-    if (!isDone && !this.#delayed.has(name)) void this.#applyLater(name);
-  }
-
-  /** Applies the index after a pause. Repeats this until it succeeds or the daemon stops. */
-  async #applyLater(name: string): Promise<void> {
-    this.#delayed.add(name);
-    for (let attempt = 0, isDone = false; !isDone; attempt += 1) {
-      const pauseMs = pausesMs[Math.min(attempt, pausesMs.length - 1)];
-      await delay(pauseMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined);
-      if (this.#closing.signal.aborted) break;
-      isDone = await this.#applyLocked(name);
-    }
-    this.#delayed.delete(name);
+    if (!isDone) void this.#retries.start(name);
   }
 
   /** Returns false if a later attempt can succeed. Never throws. */

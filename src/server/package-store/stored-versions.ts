@@ -1,6 +1,5 @@
 import path from "node:path";
 import { existsSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
 import { toggledManifest } from "../packages/manifest-fields.js";
 import type { FileChange } from "../packages/files/mounts.js";
@@ -16,9 +15,7 @@ import type { OciPackageStore } from "./oci-package-store.js";
 import type { ArchiveStore } from "./archive-store.js";
 import { editPackage } from "./package-edit.js";
 import { PackageCache, type DownloadedVersion, type UseOf } from "./package-cache.js";
-
-/** Pauses in ms before the next attempts to apply the index. The last pause repeats. */
-const pausesMs = [1_000, 2_000, 5_000, 10_000, 30_000];
+import { Retries } from "./retries.js";
 
 export interface StoredVersionsOptions extends StoredWorkersOptions {
   readonly useOf: UseOf;
@@ -36,9 +33,8 @@ export class StoredVersions implements StoredWorkers {
   readonly #options: StoredVersionsOptions;
   readonly #downloads = new Map<string, Promise<void>>();
   readonly #following = new Map<string, Promise<void>>();
-  /** Workers for which `#applyLater` runs. */
-  readonly #delayed = new Set<string>();
   readonly #closing = new AbortController();
+  readonly #retries = new Retries((name) => this.#applyLocked(name), this.#closing.signal);
   readonly #cache: PackageCache;
 
   constructor(options: StoredVersionsOptions) {
@@ -152,20 +148,7 @@ export class StoredVersions implements StoredWorkers {
     if (this.#closing.signal.aborted) return;
     const isDone = await this.#applyLocked(name);
     for (const change of changes) if (change.isElsewhere) this.#options.onElsewhere(change);
-    if (!isDone) void this.#applyLater(name);
-  }
-
-  /** Applies the index after a pause. Repeats this until it succeeds or the daemon stops. */
-  async #applyLater(name: string): Promise<void> {
-    if (this.#delayed.has(name)) return;
-    this.#delayed.add(name);
-    for (let attempt = 0, isDone = false; !isDone; attempt += 1) {
-      const pauseMs = pausesMs[Math.min(attempt, pausesMs.length - 1)];
-      await delay(pauseMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined);
-      if (this.#closing.signal.aborted) break;
-      isDone = await this.#applyLocked(name);
-    }
-    this.#delayed.delete(name);
+    if (!isDone) void this.#retries.start(name);
   }
 
   /** Applies the index while no other change of the worker runs. Returns false after an error. Never throws. */
