@@ -10,7 +10,7 @@ import { megabytes, rate } from "../overview/figures.js";
 import { HistoryCharts } from "../overview/history-charts.js";
 import { RangeChoice, useRange } from "../overview/range-choice.js";
 import { currentFigure, sinceStartText, tileFigures } from "../overview/tile-figures.js";
-import { FailingTile, LatencyTile } from "../overview/traffic.js";
+import { FailingTile, LatencyTile, RequestsTile } from "../overview/traffic.js";
 import { useMetricsHistory } from "../overview/use-metrics-history.js";
 import { activityOf } from "./app.js";
 import { AppIsolates } from "./app-isolates.js";
@@ -36,9 +36,7 @@ export function AppOverview({ app: { name } }: AppTabProps) {
       <RangeChoice />
       <div className="stat-tile-group">
         <div className="stat-tiles">
-          <StatTile label="Requests" value={rate(figures.requests.value)} unit="per second" note={figures.requests.note}>
-            <Sparkline label="Requests per second" values={figures.requests.values} format={rate} />
-          </StatTile>
+          <RequestsTile {...figures.requests} />
           <FailingTile {...figures.failing} />
           <LatencyTile {...figures.latency} />
           <StatTile

@@ -9,6 +9,7 @@ import type { Folder } from "./package-ref.js";
 import { TextEditor } from "./text-editor.js";
 import { useDownloadUrl } from "./use-download-url.js";
 import { useFileContent } from "./use-file-content.js";
+import "../../components/row-actions.css";
 
 /** Shows a text file, editable or read-only. For other files, shows the reason why the text is not displayed. */
 export function FileView({ folder, name }: { folder: Folder; name: string }) {
@@ -18,7 +19,7 @@ export function FileView({ folder, name }: { folder: Folder; name: string }) {
   const { content, error, reload } = useFileContent(kind, path);
   const url = useDownloadUrl(kind)(path);
   const download = (
-    <a className="entry-download" href={url} download>
+    <a className="row-link" href={url} download>
       Download
     </a>
   );

@@ -16,6 +16,7 @@ import { FolderDialog, type FolderQuestion } from "./folder-dialog.js";
 import { useDownloadUrl } from "./use-download-url.js";
 import { useFileApi } from "./use-file-api.js";
 import { usePackageCheck } from "./use-package-check.js";
+import "../../components/row-actions.css";
 
 /** Shows the entries of a folder, with actions on the folder and on each entry. */
 export function FolderView({ folder }: { folder: Folder }) {
@@ -40,7 +41,7 @@ export function FolderView({ folder }: { folder: Folder }) {
             <Button kind="primary">Upload files</Button>
           </FileTrigger>
         )}
-        <a className="entry-download" href={downloadUrl(path)} download>
+        <a className="row-link" href={downloadUrl(path)} download>
           Download all as zip
         </a>
       </div>

@@ -4,7 +4,7 @@ import { StateDot } from "../../components/state-dot.js";
 import { PanelLink } from "../../router/panel-link.js";
 import { useMay } from "../../session/use-principal.js";
 
-/** Lists missing isolation layers and risky settings for keys that can read the settings. Hidden if there is none. */
+/** Lists missing isolation layers and risky settings for keys that can read the settings. Renders nothing if all layers work and no setting is risky. */
 export function SetUpNotice({ checks }: { checks: readonly HealthCheck[] | undefined }) {
   const maySettings = useMay("settings:read");
   const found = setUpProblems(checks);

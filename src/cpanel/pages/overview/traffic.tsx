@@ -54,9 +54,7 @@ export function TrafficTiles({ series, isRestricted }: Pick<ReturnType<typeof us
   return (
     <div className="stat-tile-group">
       <div className="stat-tiles">
-        <StatTile label="Requests" value={rate(figures.requests.value)} unit="per second" note={figures.requests.note}>
-          <Sparkline label="Requests per second" values={figures.requests.values} format={rate} />
-        </StatTile>
+        <RequestsTile {...figures.requests} />
         <FailingTile {...figures.failing} />
         <LatencyTile {...figures.latency} />
         <StatTile label={process ? "Memory with daemon" : "Memory of isolates"} value={megabytes(used.value)} note={used.note}>
@@ -78,6 +76,15 @@ export function TrafficTiles({ series, isRestricted }: Pick<ReturnType<typeof us
         <li>{sinceStartText({ startedAt, requests: requests.total, failed: requests.failed })}</li>
       </ul>
     </div>
+  );
+}
+
+/** Tile with the requests per second. */
+export function RequestsTile({ value, note, values }: TileFigures["requests"]) {
+  return (
+    <StatTile label="Requests" value={rate(value)} unit="per second" note={note}>
+      <Sparkline label="Requests per second" values={values} format={rate} />
+    </StatTile>
   );
 }
 
