@@ -176,12 +176,10 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
   );
   const found = selection.key === undefined ? -1 : matching.findIndex((item) => keyOf(item) === selection.key);
   // Selects the first item by its key, so that another item does not become the selected one when the order changes.
-  const firstItem = matching[0];
+  const topKey = matching[0] === undefined ? undefined : keyOf(matching[0]);
   useEffect(() => {
-    if (firstItem !== undefined)
-      setSelection((previous) => (previous.key === undefined ? { ...previous, key: keyOf(firstItem) } : previous));
-    // oxlint-disable-next-line react/exhaustive-deps -- `keyOf` depends only on its item
-  }, [firstItem]);
+    setSelection((previous) => (previous.key === undefined && topKey !== undefined ? { ...previous, key: topKey } : previous));
+  }, [topKey]);
   const selectedIndex = Math.max(0, Math.min(found === -1 ? selection.index : found, matching.length - 1));
   const firstIndex = scrolled(selection.first, { selectedIndex, height, count: matching.length });
   const select = (wanted: number) => {

@@ -128,9 +128,8 @@ function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: Perm
   useKeyScope(isActive ? { handlers: {}, isModal: true, takeKey } : { handlers: {} });
   return (
     <Box flexDirection="column" flexShrink={0}>
-      {lines.map((line, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- lines have no other identity
-        <Box key={index} height={1} columnGap={1}>
+      {lines.map((line) => (
+        <Box key={line[0]?.permission} height={1} columnGap={1}>
           {line.map(({ permission, noun, verb }) => (
             <Box key={permission} columnGap={1}>
               {noun !== undefined && <SafeText bold={isActive}>{noun}</SafeText>}
