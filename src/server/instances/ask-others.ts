@@ -9,7 +9,7 @@ export interface KnownInstances {
   readonly client: InstanceClient;
 }
 
-/** Result of a daemon, or the reason why there is none. `gone`: it has sent no heartbeat for 30 s. */
+/** Result of a daemon, or the reason why the daemon returned no result. `gone`: the daemon has sent no heartbeat for 30 s. */
 export type OtherAnswer<Result> = InstanceAnswer<Result> | { readonly state: "gone"; readonly problem: string };
 
 const gone = { state: "gone", problem: "It has sent no heartbeat for 30 s." } as const;

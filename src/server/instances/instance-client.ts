@@ -16,7 +16,7 @@ const mostConnections = 4;
 /** Maximum size of a response in bytes. */
 const longestResponseBytes = 16 * 1024 * 1024;
 
-/** Result of a daemon, or the reason as a sentence why there is none. `starting`: it opens its services. */
+/** Result of a daemon, or a sentence why the daemon returned no result. `starting`: the daemon opens its services. */
 export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
 
 /** A call of the operations in `offered` with the key of a caller. */

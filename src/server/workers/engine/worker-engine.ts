@@ -4,7 +4,7 @@ import { ApiError } from "../../../shared/api-error.js";
 import { parseSizeBytes } from "../../../shared/size.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 import { sendError, toApiError } from "../../web/error-response.js";
-import { RequestHeads, upgradeLines } from "../../web/request-heads.js";
+import { RequestHeads } from "../../web/request-heads.js";
 import type { HostTarget, HttpExchange } from "../../web/http-exchange.js";
 import type { CronCall, CronResponse } from "../cron.js";
 import { notFound, redirectToBase, stopping } from "./engine-responses.js";
@@ -30,7 +30,7 @@ import { StaticSite } from "../static/static-site.js";
 import { RequestLog } from "../logs/request-log.js";
 import { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
-import type { WorkerExchange } from "./worker-exchange.js";
+import { writeWorkerHead, type WorkerExchange } from "./worker-exchange.js";
 import type { WorkerEngineOptions } from "./worker-engine-options.js";
 import { createWorkerStorage } from "../data/create-worker-storage.js";
 import { dataRefusal } from "../data/data-limit.js";
@@ -299,15 +299,6 @@ export class WorkerEngine {
     app.handle({ ...exchange, address: { ...address, path: "/" } });
   };
 
-  #writeHead({ request, requestId, address, upgrade, cron }: WorkerExchange, pathForm: WorkerManifest["path"]): string | undefined {
-    const { base, query } = address;
-    const path = (pathForm === "full" ? base : "") + address.path + query;
-    const head = this.#heads.write(request, { base, path, requestId });
-    if (head === undefined) return undefined;
-    if (cron !== undefined) return `${head}\nx-cron\n${cron.schedule}`;
-    return upgrade ? head + upgradeLines : head;
-  }
-
   /** `checkObserver` is defined if the daemon only checks the version. */
   async #open(
     version: ServedVersion,
@@ -334,7 +325,7 @@ export class WorkerEngine {
       environment,
       scheduler: this.#bandwidthScheduler,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? defaultStallTimeoutMs,
-      writeHead: (exchange) => this.#writeHead(exchange, version.manifest.path),
+      writeHead: (exchange) => writeWorkerHead(this.#heads, exchange, version.manifest.path),
       reroute: (call) =>
         this.#route(
           call.exchange,
