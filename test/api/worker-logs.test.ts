@@ -18,7 +18,7 @@ let root: Client;
 beforeAll(async () => {
   daemon = await startDaemon();
   root = connect(daemon.url, daemon.rootKey);
-  for (const name of ["@team/talker", "@team/doomed", "@other/talker"]) await install(name, "1.0.0");
+  for (const name of ["@team/talker", "@team/deleted", "@other/talker"]) await install(name, "1.0.0");
 });
 afterAll(() => daemon.dispose());
 
@@ -110,13 +110,13 @@ describe("the log of a worker", () => {
   });
 
   test("is deleted together with the worker, and its streams end", async () => {
-    await say("soon gone", { worker: "@team/doomed" });
-    const doomed = { scope: "@team", name: "doomed" };
-    const reader = follow(root, {}, {}, doomed);
+    await say("soon gone", { worker: "@team/deleted" });
+    const deleted = { scope: "@team", name: "deleted" };
+    const reader = follow(root, {}, {}, deleted);
     await expect.poll(() => texts(reader.seen)).toEqual(["soon gone"]);
-    await root.workers.remove({ params: doomed });
+    await root.workers.remove({ params: deleted });
     expect(await reader.done).toBe("ended");
-    await expect(root.workers.logs({ params: doomed })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND" });
+    await expect(root.workers.logs({ params: deleted })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND" });
   });
 });
 

@@ -32,8 +32,8 @@ export async function openContractHarness(): Promise<ContractHarness> {
   const expired = await leaveExpiredKey(path.join(directory, "state"));
   const daemon = await startDaemon({ directory });
   const root = connect(daemon.url, daemon.rootKey);
-  for (const name of ["@team/app", "@team/doomed", "@team/halved", "@other/app", "plain"]) await install(root, name);
-  for (const name of ["@team/plugin", "@team/doomed-plugin", "@other/plugin", "plain-plugin"]) await installPlugin(root, name);
+  for (const name of ["@team/app", "@team/deleted", "@team/halved", "@other/app", "plain"]) await install(root, name);
+  for (const name of ["@team/plugin", "@team/deleted-plugin", "@other/plugin", "plain-plugin"]) await installPlugin(root, name);
   await mkdir(path.join(directory, "data/@team/app"), { recursive: true });
   await writeFile(path.join(directory, "data/@team/app/file"), "data");
   const files = Object.fromEntries(fileExampleNames.map((name) => [name, name]));

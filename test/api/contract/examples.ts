@@ -57,7 +57,7 @@ export async function createExamples(facts: {
     "workers.enable": { params: version },
     "workers.disable": { params: version },
     "workers.restart": { params: version },
-    "workers.remove": { params: { scope: "@team", name: "doomed" } },
+    "workers.remove": { params: { scope: "@team", name: "deleted" } },
     "workers.removeVersion": { params: { scope: "@team", name: "halved", version: "1.0.0" } },
     "workers.logs": { params: { scope: "@team", name: "app" } },
     ...fileExamples("pluginFiles", "plugins/@team/files-plugin"),
@@ -67,7 +67,7 @@ export async function createExamples(facts: {
     "plugins.reload": {},
     "plugins.enable": { params: { name: encodeURIComponent("@team/plugin") } },
     "plugins.disable": { params: { name: encodeURIComponent("@team/plugin") } },
-    "plugins.remove": { params: { name: encodeURIComponent("@team/doomed-plugin") } },
+    "plugins.remove": { params: { name: encodeURIComponent("@team/deleted-plugin") } },
     "hosts.list": {},
     "hosts.ask": { query: "domain=added.example.org" },
     "hosts.add": {
@@ -181,8 +181,8 @@ function fileExamples(resource: string, unit: string): Readonly<Record<string, E
     },
     moveBatch: { body: { paths: [`${unit}/moved-too.txt`], destPath: `${unit}/folder` }, badBodies: noPaths },
     upload: { fields: { path: unit, paths: "sent/file.txt" } },
-    remove: { body: { path: `${unit}/doomed.txt` }, badBodies: [...noPath, [{ path: unit.split("/")[0] }, "PATH_NOT_WRITABLE"]] },
-    removeBatch: { body: { paths: [`${unit}/doomed-too.txt`, `${unit}/missing`] }, badBodies: noPaths },
+    remove: { body: { path: `${unit}/deleted.txt` }, badBodies: [...noPath, [{ path: unit.split("/")[0] }, "PATH_NOT_WRITABLE"]] },
+    removeBatch: { body: { paths: [`${unit}/deleted-too.txt`, `${unit}/missing`] }, badBodies: noPaths },
   };
   return Object.fromEntries(Object.entries(examples).map(([name, example]) => [`${resource}.${name}`, example]));
 }
@@ -193,8 +193,8 @@ export const fileExampleNames = [
   "renamed.txt",
   "moved.txt",
   "moved-too.txt",
-  "doomed.txt",
-  "doomed-too.txt",
+  "deleted.txt",
+  "deleted-too.txt",
   "folder/file.txt",
 ];
 

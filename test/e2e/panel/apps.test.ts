@@ -28,7 +28,7 @@ beforeAll(async () => {
     "chatty/1.0.0/index.js": chatty,
     "orders/1.0.0/manifest.yaml": 'name: orders\nversion: "1.0.0"\n',
     "orders/1.0.0/index.js": "export default { fetch() {\n  throw new Error('no such order');\n} };",
-    ...Object.fromEntries(["a", "b"].flatMap((name) => Object.entries(files(`doomed-${name}`, "1.0.0", "doomed")))),
+    ...Object.fromEntries(["a", "b"].flatMap((name) => Object.entries(files(`deleted-${name}`, "1.0.0", "deleted")))),
   });
 });
 
@@ -126,19 +126,19 @@ test("shows that no version is enabled when the last version is disabled", async
 });
 
 test("deletes an app only after the user types its name", async () => {
-  const page = await fixture.open("apps/doomed-a/deployments");
+  const page = await fixture.open("apps/deleted-a/deployments");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog");
-  await dialog.getByText("/doomed-a/ then responds with 404.").waitFor();
+  await dialog.getByText("/deleted-a/ then responds with 404.").waitFor();
   await expectAccessible(page);
   const button = dialog.getByRole("button", { name: "Delete app" });
   expect(await button.isDisabled()).toBe(true);
-  await dialog.getByLabel("Type doomed-a to confirm").fill("doomed-a");
-  expect((await fetch(`${fixture.daemon.url}/doomed-a/`)).status).toBe(200);
+  await dialog.getByLabel("Type deleted-a to confirm").fill("deleted-a");
+  expect((await fetch(`${fixture.daemon.url}/deleted-a/`)).status).toBe(200);
   await button.click();
   await page.getByRole("heading", { name: "Apps", level: 1 }).waitFor();
-  await expect.poll(() => page.getByRole("link", { name: "doomed-a" }).count()).toBe(0);
-  expect((await fetch(`${fixture.daemon.url}/doomed-a/`)).status).toBe(404);
+  await expect.poll(() => page.getByRole("link", { name: "deleted-a" }).count()).toBe(0);
+  expect((await fetch(`${fixture.daemon.url}/deleted-a/`)).status).toBe(404);
 });
 
 test("shows an error page for an unknown app and for an unknown path", async () => {

@@ -73,31 +73,31 @@ test("shows a new key until the user confirms that the key is stored", async () 
 });
 
 test("revokes a key only after the user types its name", async () => {
-  const { key } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "doomed", role: "viewer", expiresIn: "7d" } }))
+  const { key } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "deleted", role: "viewer", expiresIn: "7d" } }))
     .data;
   const page = await openKeys();
   await page
-    .getByRole("row", { name: /doomed/ })
+    .getByRole("row", { name: /deleted/ })
     .getByText("expires soon")
     .waitFor();
   await expectAccessible(page);
-  const open = () => page.getByRole("button", { name: "Revoke doomed" }).click();
+  const open = () => page.getByRole("button", { name: "Revoke deleted" }).click();
   await open();
-  const dialog = page.getByRole("alertdialog", { name: "Revoke doomed?" });
+  const dialog = page.getByRole("alertdialog", { name: "Revoke deleted?" });
   // Neither button has the focus: Enter does nothing until the name matches.
-  expect(await page.evaluate("document.activeElement?.labels?.[0]?.textContent")).toBe("Type doomed to confirm");
+  expect(await page.evaluate("document.activeElement?.labels?.[0]?.textContent")).toBe("Type deleted to confirm");
   await expectAccessible(page);
-  await dialog.getByLabel("Type doomed to confirm").fill("doome");
+  await dialog.getByLabel("Type deleted to confirm").fill("delete");
   await page.keyboard.press("Enter");
   expect(await dialog.getByRole("button", { name: "Revoke key" }).isDisabled()).toBe(true);
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await dialog.waitFor({ state: "hidden" });
   expect(await identify(key)).toBe(200);
   await open();
-  await dialog.getByLabel("Type doomed to confirm").fill("doomed");
+  await dialog.getByLabel("Type deleted to confirm").fill("deleted");
   await page.keyboard.press("Enter");
-  await page.getByText("The key doomed is revoked.").waitFor();
-  await expect.poll(() => page.getByRole("rowheader", { name: /doomed/ }).count()).toBe(0);
+  await page.getByText("The key deleted is revoked.").waitFor();
+  await expect.poll(() => page.getByRole("rowheader", { name: /deleted/ }).count()).toBe(0);
   expect(await identify(key)).toBe(401);
 });
 
