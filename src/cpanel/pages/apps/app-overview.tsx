@@ -6,7 +6,7 @@ import { MeterBar } from "../../components/meter-bar.js";
 import { Sparkline } from "../../components/sparkline.js";
 import { StatTile } from "../../components/stat-tile.js";
 import { DaemonAwayError } from "../../live/daemon-away-error.js";
-import { megabytes, rate } from "../overview/figures.js";
+import { megabytes } from "../overview/figures.js";
 import { HistoryCharts } from "../overview/history-charts.js";
 import { RangeChoice, useRange } from "../overview/range-choice.js";
 import { currentFigure, sinceStartText, tileFigures } from "../overview/tile-figures.js";
