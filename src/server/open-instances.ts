@@ -1,6 +1,6 @@
 import type { KeyStore } from "./access/key-store.js";
 import type { Config } from "./config/config.js";
-import type { RuntimeEvents } from "./events/runtime-events.js";
+import { eventOfOtherDaemon, type RuntimeEvents } from "./events/runtime-events.js";
 import { InstanceClient } from "./instances/instance-client.js";
 import type { InstanceRegistry } from "./instances/instance-registry.js";
 import { Signals, type Signal } from "./instances/signals.js";
@@ -54,14 +54,13 @@ export function openInstances({ primary }: Config, options: InstancesOptions): I
 
 /** Does what another daemon has done already. A worker version that is not installed here needs no restart. */
 async function carryOut(signal: Signal, { packages, engine, plugins, events }: InstancesOptions): Promise<void> {
-  const message = "by another daemon";
   if (signal.type === "reload-plugins") {
     await plugins.reload({ isFresh: (name) => namespacesCover(signal.namespaces, name) });
-    events.publish({ type: "plugin.reloaded", message });
+    events.publish(eventOfOtherDaemon({ type: "plugin.reloaded" }));
     return;
   }
   const { name, version } = signal;
   if (!packages.isInstalled(name, version)) return;
   await engine.restart(packages.folderOf(name, version));
-  events.publish({ type: "worker.restarted", subject: { name, version }, message });
+  events.publish(eventOfOtherDaemon({ type: "worker.restarted", subject: { name, version } }));
 }

@@ -1,6 +1,7 @@
 import { automaticLabel, targetOfLabel } from "../../shared/automatic-host.js";
 import type { Host, RequestedHost } from "../../shared/contract/hosts.js";
 import { hostNameOf, isHost } from "../../shared/host.js";
+import { changedOfKind } from "../storage/changed-of-kind.js";
 import type { RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { HostTarget } from "../web/http-exchange.js";
 
@@ -133,7 +134,7 @@ export class HostTable {
 
   #apply(changed: readonly StoredRecord[] | "all"): void {
     if (changed === "all") this.#entries.clear();
-    const hosts = (changed === "all" ? this.#records.fetchSince(0) : changed).filter(({ kind }) => kind === recordKind);
+    const hosts = changedOfKind(changed, recordKind, this.#records);
     for (const { key, value, revision } of hosts) {
       if (value === undefined) this.#entries.delete(key);
       else {

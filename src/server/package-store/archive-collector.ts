@@ -4,6 +4,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
 import type { BlobStore } from "../registry/blob-store.js";
 import type { Digest } from "../registry/verified-download.js";
+import { changedOfKind } from "../storage/changed-of-kind.js";
 import type { LeaseStore } from "../storage/lease-store.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 
@@ -138,8 +139,7 @@ export class ArchiveCollector {
 
   #apply(changed: readonly StoredRecord[] | "all"): void {
     if (changed === "all") this.#entries.clear();
-    for (const { kind, key, value, revision } of changed === "all" ? this.#options.records.fetchSince(0) : changed) {
-      if (kind !== archiveKind) continue;
+    for (const { key, value, revision } of changedOfKind(changed, archiveKind, this.#options.records)) {
       const { atMs, isDeleting } = value === undefined ? {} : (JSON.parse(value) as Partial<Entry>);
       if (typeof atMs === "number") this.#entries.set(key, { atMs, isDeleting: isDeleting === true, revision });
       else this.#entries.delete(key);

@@ -13,6 +13,7 @@ import {
   type StoredChange,
 } from "../packages/package-store.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
+import { changedOfKind } from "../storage/changed-of-kind.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { ArchiveCollector } from "./archive-collector.js";
 import type { PathClaims } from "./path-claims.js";
@@ -135,13 +136,14 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       installation,
     });
     await this.#writer.transact(() => {
-      if (isNewOnly && this.find({ name, version })) throw versionExists(name, version);
-      if (base && this.find({ name, version })?.revision !== base.revision) throw changedMeanwhile(`${name} ${version}`);
+      const before = this.find({ name, version });
+      if (isNewOnly && before) throw versionExists(name, version);
+      if (base && before?.revision !== base.revision) throw changedMeanwhile(`${name} ${version}`);
       const disabled = disables && this.find(disables);
       return [
         this.#changeOf({ name, version }, value),
         claims.claim(`/${name}`, "worker", name),
-        ...collector.changesFor(archive.digest, [this.find({ name, version })?.digest ?? []].flat()),
+        ...collector.changesFor(archive.digest, before ? [before.digest] : []),
         ...(disabled ? [this.#changeOf(disabled, valueOf({ ...disabled, enabled: false }))] : []),
       ];
     });
@@ -157,7 +159,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 
   #apply(changed: readonly StoredRecord[] | "all"): void {
-    const records = (changed === "all" ? this.#options.records.fetchSince(0) : changed).filter(({ kind }) => kind === versionKind);
+    const records = changedOfKind(changed, versionKind, this.#options.records);
     const changes: StoredChange[] = changed === "all" ? this.#forgetMissing(records) : [];
     for (const record of records) {
       const type = this.#applyRow(record);

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { isPackageName } from "../../shared/package-name.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { Log } from "../log/log.js";
+import { changedOfKind } from "../storage/changed-of-kind.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { ArchiveCollector } from "./archive-collector.js";
 import type { PathClaims } from "./path-claims.js";
@@ -125,7 +126,7 @@ export class OciPluginStore {
   }
 
   #apply(changed: readonly StoredRecord[] | "all"): void {
-    const records = (changed === "all" ? this.#options.records.fetchSince(0) : changed).filter(({ kind }) => kind === pluginKind);
+    const records = changedOfKind(changed, pluginKind, this.#options.records);
     const changes: PluginChange[] = [];
     if (changed === "all") {
       const names = new Set(records.filter(({ value }) => value !== undefined).map(({ key }) => key));

@@ -1,4 +1,5 @@
 import { ApiError } from "../../shared/api-error.js";
+import { changedOfKind } from "../storage/changed-of-kind.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 
 /** Kind of the records that reserve a path for a worker or a plugin. The key of a record is the path, such as `/shop`. */
@@ -44,8 +45,7 @@ export class PathClaims {
 
   #apply(changed: readonly StoredRecord[] | "all", records: RecordStore): void {
     if (changed === "all") this.#claims.clear();
-    for (const { kind, key, value, revision } of changed === "all" ? records.fetchSince(0) : changed) {
-      if (kind !== pathKind) continue;
+    for (const { key, value, revision } of changedOfKind(changed, pathKind, records)) {
       const { owner } = value === undefined ? {} : (JSON.parse(value) as { owner?: unknown });
       if (typeof owner === "string") this.#claims.set(key, { owner, revision });
       else this.#claims.delete(key);
