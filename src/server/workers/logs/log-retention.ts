@@ -23,6 +23,7 @@ export class LogRetention {
    */
   readonly #changed = new Map<WorkerLog, string>();
   #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
   #isFailing = false;
 
   constructor({ files, onError }: LogRetentionOptions) {
@@ -41,10 +42,15 @@ export class LogRetention {
     this.files.delete(name).catch((error: unknown) => this.#noteFailure(error));
   }
 
-  /** Writes all new entries. Resolves after the write, even if the write has failed. */
-  async write(): Promise<void> {
+  /** Writes all new entries. Resolves after this write and all earlier writes, even if they have failed. */
+  write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#writeChanged());
+    return this.#writing;
+  }
+
+  async #writeChanged(): Promise<void> {
     const changed = [...this.#changed];
     this.#changed.clear();
     for (const [log, name] of changed) await this.#writeLog(name, log);

@@ -1,6 +1,6 @@
 import { utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { LogFiles } from "../../../../../src/server/workers/logs/log-files.js";
 import { LogRetention } from "../../../../../src/server/workers/logs/log-retention.js";
 import { WorkerLogs } from "../../../../../src/server/workers/logs/worker-logs.js";
@@ -23,6 +23,7 @@ function open(directory: string, startMs: number) {
   let nowMs = startMs;
   const retention = new LogRetention({ files, onError: (error) => expect.unreachable(String(error)) });
   const logs = new WorkerLogs({ bytesPerWorker: 2000, totalBytes: 100_000, now: () => nowMs, retention });
+  onTestFinished(() => logs.close());
   const write = (name: string, text: string, kind: "output" | "request" = "output") => {
     nowMs += 1;
     if (kind === "output") logs.write({ name, version: "1.0.0", level: "info", source: "app", text });
