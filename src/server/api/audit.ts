@@ -8,7 +8,7 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import { askInstance, askOthers, type KnownInstances } from "../instances/ask-others.js";
+import { collectAnswers, toListedInstances, type KnownInstances } from "../instances/ask-others.js";
 import type { InstanceQuestion } from "../instances/instance-client.js";
 
 /** Filter of the audit log. `isVisible` returns true if the caller is allowed to see an entry. */
@@ -52,17 +52,13 @@ interface ReadingOptions {
 
 /** Returns the newest entries of one daemon or of `all`, oldest first. Throws INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE. */
 async function readFrom(wanted: string, { instances, question, readOwn, limit }: ReadingOptions): Promise<z.output<typeof list.result>> {
-  const { own } = instances.registry;
-  const one = wanted === "all" ? undefined : await askInstance(instances, wanted, question);
-  const answers = one
-    ? [{ instance: one.instance, answer: { result: one.result } }]
-    : [{ instance: own, answer: { result: await readOwn() } }, ...(wanted === "all" ? await askOthers(instances, question) : [])];
+  const answers = await collectAnswers(instances, wanted, { question, readOwn });
   const pages = answers.flatMap(({ instance: { name }, answer }) => ("result" in answer ? [{ name, ...answer.result }] : []));
   const entries = pages.flatMap(({ name, entries: ofOne }) => ofOne.map((entry) => ({ ...entry, instance: name })));
   return {
     entries: entries.toSorted((entry, other) => entry.at - other.at).slice(-limit),
     hasMore: entries.length > limit || pages.some(({ hasMore }) => hasMore),
-    instances: answers.map(({ instance: { name, id }, answer }) => ({ name, id, ...("problem" in answer && { problem: answer.problem }) })),
+    instances: toListedInstances(answers),
   };
 }
 

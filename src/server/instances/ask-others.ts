@@ -12,6 +12,17 @@ export interface KnownInstances {
 /** Result of a daemon, or the reason why the daemon returned no result. `gone`: the daemon has sent no heartbeat for 30 s. */
 export type OtherAnswer<Result> = InstanceAnswer<Result> | { readonly state: "gone"; readonly problem: string };
 
+/** A daemon of a list, with its result or with the reason why its result is missing. */
+export interface ListedAnswer<Result> {
+  readonly instance: { readonly name: string; readonly id: string };
+  readonly answer: { readonly result: Result } | { readonly problem: string };
+}
+
+interface CollectOptions<Offered extends Operations, Result> {
+  readonly question: InstanceQuestion<Offered, Result>;
+  readonly readOwn: () => Result | Promise<Result>;
+}
+
 const gone = { state: "gone", problem: "It has sent no heartbeat for 30 s." } as const;
 
 /** Asks all other daemons at the same time. Daemons without a recent heartbeat are not asked. */
@@ -41,4 +52,24 @@ export async function askInstance<Offered extends Operations, Result>(
   const answer = isLive ? await client.ask(instance, question) : gone;
   if ("result" in answer) return { instance, result: answer.result };
   throw new ApiError("INSTANCE_UNAVAILABLE", `The daemon ${instance.name} gives no usable response. ${answer.problem}`);
+}
+
+/**
+ * Returns the results of the wanted daemons: `all`, or the name or id of one daemon. Throws INSTANCE_NOT_FOUND, or INSTANCE_UNAVAILABLE
+ * (503) if the only wanted daemon returns no result.
+ */
+export async function collectAnswers<Offered extends Operations, Result>(
+  instances: KnownInstances,
+  wanted: string,
+  { question, readOwn }: CollectOptions<Offered, Result>,
+): Promise<readonly ListedAnswer<Result>[]> {
+  const other = wanted === "all" ? undefined : await askInstance(instances, wanted, question);
+  if (other) return [{ instance: other.instance, answer: other }];
+  const [own, others] = await Promise.all([readOwn(), wanted === "all" ? askOthers(instances, question) : []]);
+  return [{ instance: instances.registry.own, answer: { result: own } }, ...others];
+}
+
+/** Returns the field `instances` of a list: the daemons that were asked, with the reasons why entries are missing. */
+export function toListedInstances(answers: readonly ListedAnswer<unknown>[]): { name: string; id: string; problem?: string }[] {
+  return answers.map(({ instance: { name, id }, answer }) => ({ name, id, ...("problem" in answer && { problem: answer.problem }) }));
 }
