@@ -76,15 +76,15 @@ export class ArchiveStore {
   }
 
   /**
-   * Returns the reason why the registry could not be used at the last check, or undefined. Begins a check at most every 10 s and does not
-   * wait for it.
+   * Returns the reason why the last upload, download or check failed at the registry, or undefined. Begins a check at most every 10 s and
+   * does not wait for it. A successful check removes the reason.
    */
   problem(): string | undefined {
     if (performance.now() - this.#checkedAtMs > checkedMs) {
       this.#checkedAtMs = performance.now();
       void this.#blobs.has(noArchive).then(
         () => (this.#problem = undefined),
-        (error: unknown) => (this.#problem = `the registry ${(error as Error).message}`),
+        (error: unknown) => this.#noteFailure(error as Error),
       );
     }
     return this.#problem;
@@ -118,6 +118,7 @@ export class ArchiveStore {
       await this.#blobs.get({ digest: digest as Digest, sizeBytes }, into);
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause;
+      this.#noteFailure(cause);
       const message = `The files of ${name} are not on this machine, and the registry ${cause.message}.`;
       throw new ApiError("PACKAGE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
     }
@@ -128,6 +129,11 @@ export class ArchiveStore {
     await this.#blobs.close();
   }
 
+  #noteFailure({ message }: Error): void {
+    this.#problem = `the registry ${message}`;
+    this.#checkedAtMs = performance.now();
+  }
+
   async #send(archive: string, format: ArchiveFormat, sha256: string | undefined): Promise<StoredArchive> {
     const digest: Digest = sha256 === undefined ? await digestOfFile(archive) : `sha256:${sha256}`;
     const { size: sizeBytes } = await stat(archive);
@@ -136,6 +142,7 @@ export class ArchiveStore {
       await this.#blobs.put({ digest, sizeBytes, file: archive, mediaType: mediaTypes[format] });
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause;
+      this.#noteFailure(cause);
       const message = `Nothing changed, because the registry ${cause.message}.`;
       throw new ApiError("PACKAGE_STORE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
     }

@@ -1,6 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ArchiveStore } from "../../../../src/server/package-store/archive-store.js";
 import type { BlobStore } from "../../../../src/server/registry/blob-store.js";
+import { RegistryError } from "../../../../src/server/registry/registry-error.js";
 
 test("the check of the registry returns at once while the registry does not respond", async () => {
   const response = Promise.withResolvers<boolean>();
@@ -12,4 +13,19 @@ test("the check of the registry returns at once while the registry does not resp
 
   await vi.waitFor(() => expect(archives.problem()).toBe("the registry sent or received nothing for 2 s"));
   expect(has).toHaveBeenCalledTimes(1);
+});
+
+test("a failed download is the problem of the registry until a later check succeeds", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const get = () => Promise.reject(RegistryError.late(2000));
+  const archives = new ArchiveStore({ has: () => Promise.resolve(false), get } as unknown as BlobStore, () => Promise.resolve());
+  const archive = { digest: `sha256:${"1".repeat(64)}`, sizeBytes: 1, format: "tar" } as const;
+
+  await expect(archives.fetch(archive, "site", "file")).rejects.toMatchObject({ code: "PACKAGE_UNAVAILABLE" });
+  expect(archives.problem()).toBe("the registry sent or received nothing for 2 s");
+
+  vi.advanceTimersByTime(10_001);
+  archives.problem();
+  await vi.waitFor(() => expect(archives.problem()).toBeUndefined());
 });
