@@ -118,7 +118,7 @@ describe("runtimectl `secrets list` and `secrets remove`", () => {
 
     const refused = await shell.run("secrets remove @team/needs NEEDED --yes");
     expect(refused).toMatchObject({ status: 7 });
-    expect(refused.stderr).toContain("active version of @team/needs requires");
+    expect(refused.stderr).toContain("active version of @team/needs cannot start without it");
     succeeded(await shell.run("secrets remove @team/needs NEEDED --yes --force"));
     const { missing: names, secrets } = JSON.parse((await shell.run("secrets list @team/needs --json")).stdout) as {
       missing: string[];
