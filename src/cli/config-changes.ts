@@ -40,7 +40,10 @@ export async function newValues(changes: readonly FieldChange[]): Promise<Record
       try {
         return [field, text === undefined ? null : (parse(text) as unknown)] as const;
       } catch {
-        throw usageError(`the value in ${JSON.stringify(`${field}=${text}`)} is not valid YAML`, "quote it, such as 'path=\"full\"'");
+        throw usageError(
+          `the value in ${JSON.stringify(`${field}=${text}`)} is not valid YAML`,
+          "quote the value, such as 'path=\"full\"'",
+        );
       }
     }),
   );

@@ -54,7 +54,9 @@ function surroundingsOf({ argv, env, cwd, io }: CommandLine, lifetime: Pick<Cont
 
 /** Returns the error with which an interrupted command ends. `reason` is the reason of the aborted signal. */
 function interruption(reason: unknown): CommandError {
-  return reason instanceof CommandError ? reason : new CommandError("INTERRUPTED", "interrupted", { exitCode: exitCodes.interrupted });
+  return reason instanceof CommandError
+    ? reason
+    : new CommandError("INTERRUPTED", "the command was interrupted", { exitCode: exitCodes.interrupted });
 }
 
 class CommandRun {

@@ -133,7 +133,7 @@ export class Daemon {
     const { mode, isChosen } = await defaultNetworkMode(this.#config.stateDirectory, [ownRootKeyName]);
     if (!isChosen)
       this.#log.warn(
-        `workers can connect to ${mode} addresses, including private networks and this machine: set RUNTIME_WORKER_NETWORK to public, or to all to keep this`,
+        `workers can connect to ${mode} addresses, including private networks and this machine: set RUNTIME_WORKER_NETWORK to public, or to all if workers need such addresses`,
       );
     return mode;
   }

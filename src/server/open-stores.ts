@@ -147,7 +147,10 @@ export function createLogRetention({ stateDirectory, limits }: Config, log: Log,
   const files = new LogFiles({ directory: path.join(stateDirectory, "logs"), bytesPerWorker: limits.logRetentionSizeBytes });
   const onError = (error: unknown): void => {
     diskSpace.noteError(error);
-    log.warn({ err: error }, "entries of worker logs could not be written to disk");
+    log.warn(
+      { err: error },
+      "entries of worker logs could not be written to disk: check the free space and the permissions of the state directory",
+    );
   };
   return new LogRetention({ files, onError });
 }

@@ -43,7 +43,7 @@ export function versionOf(fields: Fields, writtenAs: string | undefined): string
     const written = writtenAs ?? String(version);
     throw new ApiError(
       "INVALID_PACKAGE_VERSION",
-      `The version ${written} is a number in YAML, which drops digits. Write the whole version in quotes, as in version: "${completed(written)}".`,
+      `YAML reads the version ${written} as a number, but a version must be text. Write the version in quotes, such as version: "${completed(written)}".`,
     );
   }
   if (typeof version === "string" && isPackageVersion(version)) return version;

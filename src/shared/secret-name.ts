@@ -2,7 +2,7 @@ const maximumNameLength = 128;
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Description of the names that `isSecretName` accepts, for messages. */
-export const secretNameForm = `a name of at most ${maximumNameLength} letters, digits and underscores that does not start with a digit, such as STRIPE_KEY`;
+export const secretNameForm = `a name of at most ${maximumNameLength} letters, digits and underscores without a digit at the start, such as STRIPE_KEY`;
 
 /** Whether a text is a valid name of a secret. Every shell accepts a valid name as the name of an environment variable. */
 export function isSecretName(text: string): boolean {

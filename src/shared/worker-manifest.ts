@@ -60,7 +60,9 @@ const workerAssets = z
   )
   .transform((assets) => (typeof assets === "string" ? { directory: assets, workerFirst: false, notFound: undefined } : assets));
 
-const secretName = z.string().refine(isSecretName, { error: (issue) => `${JSON.stringify(issue.input)} is not ${secretNameForm}` });
+const secretName = z
+  .string()
+  .refine(isSecretName, { error: (issue) => `${JSON.stringify(issue.input)} is not a valid name of a secret; use ${secretNameForm}` });
 
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{1,4096}$/;

@@ -52,7 +52,7 @@ describe("the replacement key", () => {
     expect(await works(old.key)).toBe(true);
   });
 
-  test("never expires when the old key never expired before the rotation", async () => {
+  test("never expires when the old key had no expiry before the rotation", async () => {
     const old = await create();
 
     const replacement = await rotate(root, old.id, "7d");

@@ -172,8 +172,8 @@ describe("a key store that another program truncated to zero bytes", () => {
       timeout: 20_000,
     });
     expect(status).toBe(1);
-    expect(stderr).toContain("it was emptied: the file has 0 bytes");
-    expect(stderr).toContain("restore it from a backup with runtimectl daemon restore FILE");
+    expect(stderr).toContain("the file is empty");
+    expect(stderr).toContain("Restore a backup with runtimectl daemon restore FILE");
     expect((await stat(file())).size).toBe(0);
   });
 });

@@ -109,9 +109,9 @@ test.each([
 });
 
 test.each([
-  ["early", () => true],
-  ["late", (path: string) => !path.startsWith("/.well-known")],
-])("a daemon follows no redirect (before or after the key is sent: %s)", async (id, isRedirected) => {
+  ["early", "the request for a proof", () => true],
+  ["late", "the request with the key", (path: string) => !path.startsWith("/.well-known")],
+])("a daemon does not follow a redirect (id: %s, redirected: %s)", async (id, _request, isRedirected) => {
   const target = await listen(({ url: path }, response) => response.end(discovery(id, path)));
   const url = await listen(({ url: path = "" }, response) => {
     if (isRedirected(path)) response.writeHead(307, { location: `${target}${path}` }).end();

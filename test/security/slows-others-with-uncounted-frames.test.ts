@@ -55,7 +55,7 @@ describe("a worker that writes forged frames to the daemon", () => {
     const query = new URLSearchParams({ kind: String(kind), payload, count: String(count) });
     const refusal = await server.refusal(`/${name}/?${query.toString()}`);
     expect(refusal).toMatchObject({ status: 502, code: "WORKER_CRASHED" });
-    expect(refusal.message).toBe(`The worker's process was killed because ${reason} while it handled the request.`);
+    expect(refusal.message).toBe(`The worker's process was killed because ${reason} during the request.`);
     expect(await server.text("/neighbor/")).toBe(pid);
     await expect.poll(() => server.text(`/${name}/`)).toBe("ok");
   });

@@ -53,5 +53,5 @@ test("runtimed without koffi runs systemd-notify, and logs a hint at NotifyAcces
 
   await expect.poll(() => manager.withLine("STOPPING=1")).toHaveLength(1);
   expect(manager.notes[0]).toMatch(/^READY=1\nSTATUS=serving/);
-  expect(daemon.output()).toContain("which needs NotifyAccess=all");
+  expect(daemon.output()).toContain("set NotifyAccess=all");
 });

@@ -51,10 +51,14 @@ function serviceVariables(service: "system" | "user", home: string): Record<stri
   const mode = serviceMode(service === "user", home);
   const unit = readFileIfThere(path.join(mode.unitDirectory, serviceUnit));
   if (unit === undefined)
-    throw new CommandError("SERVICE_NOT_INSTALLED", `there is no ${mode.name} service ${serviceUnit}`, {
-      exitCode: exitCodes.notFound,
-      hint: "set the directories with --state-dir, --worker-dirs and --plugin-dirs",
-    });
+    throw new CommandError(
+      "SERVICE_NOT_INSTALLED",
+      `the ${mode.name} service ${serviceUnit} is not installed, so its directories are unknown`,
+      {
+        exitCode: exitCodes.notFound,
+        hint: "set the directories with --state-dir, --worker-dirs and --plugin-dirs",
+      },
+    );
   const variables: Record<string, string> = {};
   for (const [, name = "", value = ""] of unit.matchAll(/^Environment=(RUNTIME_(?:STATE_DIR|WORKER_DIRS|PLUGIN_DIRS))=(.*)$/gm))
     variables[name] = value.replaceAll("%S", systemStateFolder).replaceAll("%h", home);

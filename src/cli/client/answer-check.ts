@@ -33,7 +33,7 @@ export function parseAnswerCheck(text: string): AnswerCheck {
   if (!/^\/[\x21-\x22\x24-\x7e]*$/.test(path))
     throw usageError(`--check ${JSON.stringify(text)} is not a path`, "use a path of the worker, such as /health or /health=204");
   if (wanted !== undefined && !/^[1-5]\d\d$/.test(wanted))
-    throw usageError(`--check: ${wanted} is not an HTTP status`, "--check /health=204");
+    throw usageError(`--check: ${wanted} is not an HTTP status`, "use a status from 100 to 599, such as --check /health=204");
   if (wanted === undefined) return { path, accepts: (status) => status >= 200 && status < 400, expected: "a status from 200 to 399" };
   return { path, accepts: (status) => status === Number(wanted), expected: `status ${wanted}` };
 }

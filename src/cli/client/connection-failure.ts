@@ -57,7 +57,7 @@ export function connectionFailure({ origin, proxy }: Destination, error: unknown
   if (certificate !== undefined)
     return new CommandError("CERTIFICATE_REFUSED", `the certificate of ${origin} is not trusted: ${certificate}`, {
       exitCode: exitCodes.unavailable,
-      hint: "pass the certificate of the authority with --cacert FILE",
+      hint: "pass the CA certificate with --cacert FILE",
       cause: error,
     });
   const [reason, hint] = tlsProblem(origin, error, code) ?? connectionProblems[code] ?? [`${messageOf(error)} (${code})`];

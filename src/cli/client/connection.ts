@@ -127,7 +127,7 @@ function isJson(text: string): boolean {
 }
 
 function readOnly(method: string): CommandError {
-  return new CommandError("READ_ONLY", `the dashboard is in read-only mode: ${method} request not sent`, {
+  return new CommandError("READ_ONLY", `the dashboard is in read-only mode, so it did not send the ${method} request`, {
     exitCode: exitCodes.forbidden,
     hint: "start the dashboard without --readonly",
   });

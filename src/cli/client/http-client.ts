@@ -94,7 +94,7 @@ function headerOf(headers: Headers, name: string): string | undefined {
 export function refuseRedirect({ status, location }: HttpResponse, origin: string): void {
   if (status < 300 || status > 399 || location === undefined) return;
   const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
-  throw new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirects`, {
+  throw new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}, and runtimectl does not follow redirects`, {
     exitCode: exitCodes.failed,
     hint:
       target && target.origin !== origin

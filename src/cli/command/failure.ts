@@ -66,7 +66,7 @@ export function describeFailure(error: unknown): Omit<FailureReport, "docs"> & {
       ...(error.requestId === undefined ? {} : { requestId: error.requestId }),
     };
   if (error instanceof Error && error.name === "ExitPromptError")
-    return { code: "INTERRUPTED", message: "interrupted", exitCode: exitCodes.interrupted };
+    return { code: "INTERRUPTED", message: "the command was interrupted", exitCode: exitCodes.interrupted };
   return { code: "FAILED", message: messageOf(error), exitCode: exitCodes.failed };
 }
 

@@ -41,7 +41,7 @@ export function parsePluginName(text: string): string {
   if (isPackageName(text)) return text;
   const at = text.lastIndexOf("@");
   if (at > 0 && isPackageName(text.slice(0, at)))
-    throw usageError(`${text} names a version, but only one version of a plugin is installed`, `use ${text.slice(0, at)}`);
+    throw usageError(`${text} contains a version, but a plugin has only one version`, `use ${text.slice(0, at)}`);
   throw notAName(text, "plugin");
 }
 

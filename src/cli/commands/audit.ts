@@ -73,7 +73,7 @@ function queryOf({ since, action, principal, limit, follow, instance }: Options)
     throw usageError(`--action: ${JSON.stringify(unknown)} is not an action of the audit log`, `use ${[...known].join(", ")}`);
   const count = limit === undefined ? undefined : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count !== undefined && (count < 1 || count > mostEntries))
-    throw usageError(`--limit ${JSON.stringify(limit)} is not a number of entries`, `use a whole number from 1 to ${mostEntries}`);
+    throw usageError(`--limit ${JSON.stringify(limit)} is not a valid number of entries`, `use a whole number from 1 to ${mostEntries}`);
   return {
     since: timeOption("--since", since),
     action,

@@ -77,7 +77,7 @@ export const command = defineCommand<[source: string], Options>({
 async function findFolder(context: Context, given: string): Promise<string> {
   const located = await locatePackage(context, given);
   if (located.isFolder) return located.path;
-  throw usageError(`${given} is already an archive; pack accepts only a folder`, `runtimectl validate ${given}`);
+  throw usageError(`${given} is already an archive; pack accepts only a folder`, `to check the archive: runtimectl validate ${given}`);
 }
 
 /** Prints a warning for each packed file whose path looks like a secret. */
@@ -100,7 +100,7 @@ async function refuseTarget(
   const inFolder = path.relative(folder, target);
   if (!isChosen || inFolder.startsWith("..") || inFolder === archiveName(plan.facts)) return;
   throw usageError(
-    "the archive would be inside the packed folder, and the next archive would contain it",
+    "the archive would be inside the packed folder, so the next archive would contain this archive",
     "use a file outside of the folder, or remove -o",
   );
 }

@@ -28,7 +28,7 @@ export const command = defineCommand<[], Options>({
     const { terminal, flags } = context;
     if (flags.json) throw usageError("the dashboard does not support --json", "use: runtimectl status --json");
     if (!terminal.stdinIsTty || !terminal.stdoutIsTty)
-      throw usageError("the dashboard needs a terminal on stdin and stdout", "use: runtimectl status --watch --json");
+      throw usageError("the dashboard needs a terminal on stdin and stdout", "without a terminal, use: runtimectl status --watch --json");
     const refreshMs = options.refresh === undefined ? undefined : parseDurationMs(options.refresh);
     if (options.refresh !== undefined && (refreshMs === undefined || refreshMs < leastRefreshMs))
       throw usageError(`--refresh: ${options.refresh} is not a duration of at least 1s`, "use --refresh 2s");

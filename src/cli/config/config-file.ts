@@ -86,7 +86,7 @@ export class ConfigFile implements Profiles {
 }
 
 function badConfig(file: string, problem: string): CommandError {
-  return new CommandError("CONFIG_INVALID", `${file} cannot be used: ${problem}`, {
+  return new CommandError("CONFIG_INVALID", `the configuration file ${file} cannot be used: ${problem}`, {
     exitCode: exitCodes.usage,
     hint: "correct the file, or rename it and sign in again",
   });

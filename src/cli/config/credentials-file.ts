@@ -68,7 +68,10 @@ function refuseUnsafeFile(file: string): void {
 }
 
 function unusable(file: string, reason: string, hint: string): CommandError {
-  return new CommandError("CREDENTIALS_UNSAFE", `${file} is not used: ${reason}`, { exitCode: exitCodes.notAuthenticated, hint });
+  return new CommandError("CREDENTIALS_UNSAFE", `the credentials file ${file} is not used: ${reason}`, {
+    exitCode: exitCodes.notAuthenticated,
+    hint,
+  });
 }
 
 /**

@@ -23,8 +23,8 @@ function parseProxy(text: string, source: string): string {
   // The error message must not contain the URL, which can contain a password.
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "")
     throw usageError(
-      `${source} is not the URL of a proxy such as http://proxy.example:3128`,
-      `unset ${source}, or add the host to NO_PROXY`,
+      `the value of ${source} is not the URL of a proxy, such as http://proxy.example:3128`,
+      `unset ${source}, or add the daemon's host to NO_PROXY`,
     );
   return url.href;
 }

@@ -114,7 +114,7 @@ async function draw(dashboard: Dashboard, { host, firstScreen, isAccessible, end
 function screenNamed(name: string): ScreenId {
   const screen = screens.find(({ id }) => id === name);
   if (screen) return screen.id;
-  throw usageError(`there is no screen ${JSON.stringify(name)}`, `one of ${screens.map(({ id }) => id).join(", ")}`);
+  throw usageError(`there is no screen ${JSON.stringify(name)}`, `use one of ${screens.map(({ id }) => id).join(", ")}`);
 }
 
 function refreshOf(ui: Ui | undefined): number | undefined {

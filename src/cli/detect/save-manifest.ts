@@ -11,7 +11,8 @@ import { manifestTextOf } from "./detect-project.js";
  */
 export async function saveManifest(context: Context, { project, folder, isArchive }: OpenedPackage): Promise<void> {
   if (isArchive) throw usageError("--save cannot be used with an archive, because it writes the manifest into a folder", "remove --save");
-  if (!project?.output) throw usageError("--save: the folder already has a manifest, or contains no project that needs one");
+  if (!project?.output)
+    throw usageError("--save cannot write a manifest: the folder already has a manifest, or contains no project of a known type");
   if (project.output.module)
     throw usageError(
       `--save cannot be used with ${project.kind}, because the entrypoint exists only in the archive that runtimectl generates`,

@@ -78,9 +78,8 @@ function checkCertificate(socket: TLSSocket, settings: Settings): Finding {
   const refusal = socket.authorizationError as Error | string | null | undefined;
   if (!socket.authorized && refusal) {
     const { message } = describe(settings, Object.assign(new Error(String(refusal)), { code: codeOf(refusal) }));
-    if (settings.insecure)
-      return warn("tls", `${message}; --insecure accepts it`, "pass the certificate of the authority with --cacert FILE");
-    return fail("tls", message, "pass the certificate of the authority with --cacert FILE");
+    if (settings.insecure) return warn("tls", `${message}; --insecure accepts it`, "pass the CA certificate with --cacert FILE");
+    return fail("tls", message, "pass the CA certificate with --cacert FILE");
   }
   const validDays = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / dayMs);
   const message = `${socket.getProtocol() ?? "TLS"}, the certificate is valid for ${pluralize(validDays, "day")}`;

@@ -58,7 +58,7 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   const profile = settings.isProduction ? settings.profile?.value : undefined;
   if (profile !== undefined && flags.confirm === profile) return;
   if (profile !== undefined && flags.confirm !== undefined)
-    throw usageError(`--confirm ${flags.confirm} is not the name of the profile in use`, `--confirm ${profile}`);
+    throw usageError(`--confirm ${flags.confirm} does not name the profile in use, so nothing changed`, `--confirm ${profile}`);
   if (profile === undefined && flags.yes) return;
   const expected = profile ?? name;
   if (context.confirm) {

@@ -69,7 +69,7 @@ export async function openPackage(context: Context, given: string, kind?: Packag
           "remove --bundle",
         );
       if ("files" in opened) {
-        if (bundle) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
+        if (bundle) throw usageError("--bundle cannot be used with an archive, because an archive is uploaded unchanged");
         return { facts: await readPackageInfo(source, found, identity), files: opened.files, leftOut: [], links: [] };
       }
       const options = { identity, ...detected?.options };
@@ -92,8 +92,8 @@ async function unpackTo(directory: string, archive: string) {
 }
 
 /**
- * Detects the package kind. A package is a plugin if its manifest has a field that only plugins have. Without a worker entrypoint,
- * plugin.js, plugin.mjs or the name of a built-in plugin also make it a plugin.
+ * Detects the package kind. A package is a plugin if its manifest has a field that only plugins have. A package without a worker entrypoint
+ * is also a plugin if it contains plugin.js or plugin.mjs, or has the name of a built-in plugin.
  */
 export async function findPackageKind(source: PackageSource): Promise<PackageKind> {
   const fields = await declaredFields(source);

@@ -37,7 +37,7 @@ export async function createArchive(
   { kind, bundle = false, externals = [] }: { kind: PackageKind; bundle?: boolean; externals?: readonly string[] },
 ): Promise<PackageArchive> {
   const { path: given, isFolder } = await locatePackage(context, source);
-  if (bundle && !isFolder) throw usageError("--bundle cannot be used with an archive, which is uploaded unchanged");
+  if (bundle && !isFolder) throw usageError("--bundle cannot be used with an archive, because an archive is uploaded unchanged");
   if (!isFolder) return { plan: await planArchive(given, kind), ...(await takeArchive(given)) };
   const directory = await temporaryFolder(context);
   const plan = bundle ? await planBundled(context, { folder: given, directory, externals }) : await planPack(given, { kind });

@@ -63,7 +63,7 @@ export async function findServiceProgram(
 ): Promise<ServiceProgram> {
   const node = path.resolve(workingDirectory, givenNode ?? process.execPath);
   await access(node).catch(() => {
-    throw usageError(`--node ${node} does not exist`);
+    throw usageError(`the Node.js program in --node does not exist: ${node}`);
   });
   const program = await realpath(installedFile("bin/runtimed.js"));
   if (mode.name === "system") for (const file of [node, await realpath(node), program]) assertVisible(file);

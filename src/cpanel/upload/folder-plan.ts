@@ -77,7 +77,7 @@ class Walk {
     this.#files.push(path);
     if (this.#files.length > usualLimits.archiveEntries)
       throw new Error(
-        `The folder has more than ${usualLimits.archiveEntries.toLocaleString("en-GB")} files. Leave some out by a file .runtimeignore.`,
+        `The folder has more than ${usualLimits.archiveEntries.toLocaleString("en-GB")} files. Exclude files with a .runtimeignore file.`,
       );
   }
 

@@ -8,7 +8,7 @@ export async function packFolder(folder: Folder, { files }: FolderPlan, signal: 
   for (const path of files) {
     signal.throwIfAborted();
     const file = await folder.open(path);
-    if (!file) throw new Error(`${path} is not there any more. Choose the folder again.`);
+    if (!file) throw new Error(`${path} does not exist any more. Choose the folder again.`);
     parts.push(tarHeader(`package/${path}`, file.size), file, new Uint8Array(padded(file.size) - file.size));
   }
   parts.push(new Uint8Array(2 * blockBytes));

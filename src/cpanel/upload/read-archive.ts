@@ -14,7 +14,7 @@ export async function readArchive(file: File, signal: AbortSignal): Promise<Arch
     return await readZip(file);
   } catch (error) {
     if (signal.aborted || error instanceof ApiError) throw error;
-    throw invalidArchive(`${file.name} is not a sound ${format === "tar" ? "gzipped tar" : "zip"}`, error);
+    throw invalidArchive(`${file.name} is not a valid ${format === "tar" ? "gzipped tar" : "zip"}`, error);
   }
 }
 

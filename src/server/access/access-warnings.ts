@@ -29,7 +29,7 @@ export function accessWarnings({ config, keys, now }: AccessWarningOptions): Acc
     {
       name: "panel-origin",
       message: sharesOrigin
-        ? "pages of workers can act as the operator who opens them, and not only the root key can install workers: set RUNTIME_PANEL_HOST"
+        ? "keys other than the root key can install workers, and pages of workers can act as the operator who opens them: set RUNTIME_PANEL_HOST"
         : undefined,
     },
     {

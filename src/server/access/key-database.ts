@@ -64,14 +64,14 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
  */
 function advice(cause: unknown): string {
   if (cause instanceof FailedMigrationError)
-    return `It still has schema ${cause.from}, and ${cause.backup} is a copy of it. Make sure that its disk has room, and start again; if that fails, start the previous version of runtimed.`;
+    return `The key store still has schema ${cause.from}, and ${cause.backup} is a copy. Free space on its disk, then start runtimed again. If the start fails again, use the previous version of runtimed.`;
   const isDamaged =
     cause instanceof DamagedStoreError ||
     cause instanceof DamagedLogError ||
     (cause instanceof Database.SqliteError && damageCodes.has(cause.code.split("_").slice(0, 2).join("_")));
   return isDamaged
-    ? "It was left untouched: restore it from a backup with runtimectl daemon restore FILE, or move keys.db and the files keys.db-* beside it away to start with no keys."
-    : "Check that its disk works and has free space, and that runtimed has write permission. Then start runtimed again; the keys are still in it.";
+    ? "The key store is unchanged. Restore a backup with runtimectl daemon restore FILE. To start without keys instead, move keys.db and the files keys.db-* to another folder."
+    : "The keys are still in the key store. Check that its disk works and has free space, and that runtimed has write permission. Then start runtimed again.";
 }
 
 /**
@@ -167,7 +167,7 @@ function finishRollback(file: string): void {
  */
 function assertSoundFile(file: string, supportedSchema: number): void {
   // Rejects an empty file. runtimed never creates an empty file, and SQLite would treat the file as a new database.
-  if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
+  if (statSync(file).size === 0) throw new DamagedStoreError("the file is empty");
   assertLogSound(file);
   finishRollback(file);
   const database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });

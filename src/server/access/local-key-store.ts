@@ -140,7 +140,10 @@ export class LocalKeyStore implements KeyStore {
   }
 
   async resync(): Promise<never> {
-    throw new ApiError("INDEX_NOT_DIVERGED", "This daemon has no primary (RUNTIME_AUTH_DB_MODE=local). Nothing was changed.");
+    throw new ApiError(
+      "INDEX_NOT_DIVERGED",
+      "A resync is not possible, because this daemon has no primary (RUNTIME_AUTH_DB_MODE=local). Nothing was changed.",
+    );
   }
 
   assertReadable(): void {
@@ -167,7 +170,7 @@ export class LocalKeyStore implements KeyStore {
     // Does not store this description, because the operator can restore the missing file.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
-      this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
+      this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program truncated the file`;
     this.#fileBytes = Math.max(this.#fileBytes, bytes);
     return this.#shrinkage;
   }
@@ -178,7 +181,7 @@ export class LocalKeyStore implements KeyStore {
     this.#isDamageLogged = true;
     this.#log.error(
       { file: this.#file, damage },
-      "the key store was damaged; the daemon serves with the keys that it has in memory and rejects changes: stop it, and restore a backup with runtimectl daemon restore FILE",
+      "the key store is damaged, so the daemon rejects changes and uses the keys in memory: stop the daemon, then restore a backup with runtimectl daemon restore FILE",
     );
   }
 
@@ -237,7 +240,7 @@ export class LocalKeyStore implements KeyStore {
     } catch (error) {
       // Only logs the error, because a request must not fail if the use of its key cannot be recorded. The next batch retries the
       // unsaved last-used times.
-      this.#log.warn({ err: error }, "the last use of keys could not be written");
+      this.#log.warn({ err: error }, "the times of last use of keys could not be written; the daemon tries again");
     }
   }
 }

@@ -24,6 +24,6 @@ export function assertPluginUpload(mode: PluginUploadMode, principal: Principal)
   if (mayUpload(mode, principal)) return;
   throw new ApiError(
     "PLUGIN_UPLOADS_RESTRICTED",
-    `Plugin code can use every key of the daemon. With RUNTIME_PLUGIN_UPLOADS=${mode}, ${restrictions[mode]} can upload plugins or change their files.`,
+    `With RUNTIME_PLUGIN_UPLOADS=${mode}, ${restrictions[mode]} can upload plugins or change their files. The reason is that plugin code can use every key of the daemon.`,
   );
 }

@@ -155,7 +155,7 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
   if (principal.expiresAt !== undefined && (grant.expiresAt ?? Infinity) > principal.expiresAt)
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot create a key that expires later than itself. This key expires at ${new Date(principal.expiresAt * 1000).toISOString()}. Choose an expiry before that time, or create the key with a key that expires later.`,
+      `The new key would expire later than the key that creates it, which expires at ${new Date(principal.expiresAt * 1000).toISOString()}. Choose an earlier expiry, or use a key that expires later.`,
     );
 }
 

@@ -27,7 +27,11 @@ export function createAuditHandlers(audit: AuditPort, instances: KnownInstances)
       const wanted = { ...query, actions, sinceMs, isVisible: (entry: AuditEntry) => maySee(principal, entry) };
       const isAlone = instance === "all" && instances.registry.others().length === 0;
       if (instance !== "self" && !isAlone) {
-        if (follow === "1") throw new ApiError("INVALID_REQUEST", "A stream has the entries of one daemon: omit instance, or omit follow.");
+        if (follow === "1")
+          throw new ApiError(
+            "INVALID_REQUEST",
+            "A stream contains the entries of only one daemon. Send the request without instance or without follow.",
+          );
         const question = { ...query, since, action: actions?.join(",") };
         const call = ({ audit: other }: ClientOf<AuditOperations>) => other.list({ query: question });
         return readFrom(instance, { instances, question: { key, offered, call }, readOwn: () => audit.read(wanted), limit: query.limit });

@@ -25,8 +25,11 @@ export function createIsolateHandlers(engine: WorkerEnginePort, readings: Isolat
       const find = () => engine.isolates().find((isolate) => isolate.pid === pid && namespacesCover(namespaces, isolate.worker));
       const isolate = find();
       if (!isolate) {
-        const hint = "List them with runtimectl isolates list.";
-        throw new ApiError("ISOLATE_NOT_FOUND", `No isolate of a worker that the key can see has the process id ${pid}. ${hint}`);
+        const reason = "The process does not exist, is no isolate, or runs a worker in another namespace than those of the key.";
+        throw new ApiError(
+          "ISOLATE_NOT_FOUND",
+          `No isolate with the process id ${pid} was found. ${reason} List the isolates with runtimectl isolates list.`,
+        );
       }
       engine.stopIsolate(pid);
       const { worker, version } = isolate;

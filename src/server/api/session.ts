@@ -14,7 +14,7 @@ export function createSessionHandlers({ principals, sessionTtlSeconds, now }: Se
     show: ({ principal }) => ({ authenticated: true, principal }),
     create: ({ body }) => {
       const principal = principals.principalOf(body.key);
-      if (!principal) throw new ApiError("INVALID_KEY", "The key is unknown, revoked or expired.");
+      if (!principal) throw new ApiError("INVALID_KEY", "Sign-in failed, because the key is unknown, revoked or expired.");
       return { authenticated: true, principal, endsAt: Math.min(now() + sessionTtlSeconds, principal.expiresAt ?? Infinity) };
     },
     remove: () => {},

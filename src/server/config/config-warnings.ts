@@ -16,9 +16,9 @@ export function configWarnings(environment: Environment, { rootKey }: Pick<Confi
     // Compares the names without the prefix RUNTIME_, because all names begin with it.
     const own = name.slice(prefix.length);
     const nearest = nearestWord(own, ownNames, 1 / 3) ?? ownNames.find((other) => own.startsWith(other));
-    return `${name} is set and is no variable of runtimed${nearest === undefined ? "" : `; is ${prefix}${nearest} meant?`}`;
+    return `${name} is set, but runtimed has no such variable${nearest === undefined ? "" : `; did you mean ${prefix}${nearest}?`}`;
   });
   if (rootKey !== undefined && rootKey.length < leastRootKeyLength)
-    warnings.push(`the root key has ${rootKey.length} characters: use a random one of at least ${leastRootKeyLength}`);
+    warnings.push(`the root key has ${rootKey.length} characters: use a random key of at least ${leastRootKeyLength} characters`);
   return warnings;
 }

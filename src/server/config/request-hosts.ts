@@ -32,7 +32,7 @@ export function readRequestHosts(
     throw new ConfigError(
       "RUNTIME_PANEL_HOST",
       panelHostText,
-      "a host name other than that of RUNTIME_PUBLIC_URL, because browsers ignore the port of cookies",
+      "a host name other than that of RUNTIME_PUBLIC_URL, because browsers share cookies between all ports of a host name",
     );
   const entries = commaSeparated(allowedHostsText);
   const instanceUrl = readInstanceUrl(value("RUNTIME_INSTANCE_URL"));

@@ -143,7 +143,10 @@ export class AuditLog {
     await this.#writing;
     while (this.#waiting.length > 0 && (await this.#write())) continue;
     if (this.#waiting.length > 0)
-      this.#options.log.error({ count: this.#waiting.length }, "entries of the audit log are lost: the disk did not take them");
+      this.#options.log.error(
+        { count: this.#waiting.length },
+        "entries of the audit log are lost, because the disk was not writable when the daemon stopped",
+      );
     await this.#files.close();
   }
 
@@ -178,7 +181,10 @@ export class AuditLog {
       await this.#files.append(lines, first.entry.id, { isSynced: batch.some(({ isSynced }) => isSynced) });
     } catch (error) {
       if (!this.#isFailing)
-        this.#options.log.error({ err: error }, "the audit log cannot be written; changes go on, their entries wait in memory");
+        this.#options.log.error(
+          { err: error },
+          "the audit log cannot be written, so new entries wait in memory: check the free space and the permissions of the state directory",
+        );
       this.#isFailing = true;
       for (const { onSettled } of this.#waiting) onSettled();
       return false;

@@ -97,7 +97,11 @@ export function createHttpServer({
   // Handles `checkContinue`, so that the daemon sends "100 Continue" only for requests that it accepts.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
-    refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
+    refuse(
+      request,
+      response,
+      new ApiError("EXPECTATION_FAILED", "The request has an unsupported Expect header. Only 100-continue is supported."),
+    ),
   );
   server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
     endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not supported: the daemon is not a proxy."]),
@@ -219,12 +223,12 @@ function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const { headers } = request;
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
-    return new ApiError("NOT_IMPLEMENTED", "The only supported Transfer-Encoding is chunked.");
+    return new ApiError("NOT_IMPLEMENTED", "The request has an unsupported Transfer-Encoding header. Only chunked is supported.");
   const authority = authorityOf(request.url);
   if (headers.host === undefined && (request.httpVersion !== "1.0" || authority !== undefined)) return badHost("has no Host header");
   if (hostCount(request.rawHeaders) > 1) return badHost("has more than one Host header");
   if (authority !== undefined && authority.toLowerCase() !== headers.host?.toLowerCase())
-    return badHost("names one host in its target and another in its Host header");
+    return badHost("has different hosts in its target and in its Host header");
   return undefined;
 }
 

@@ -67,7 +67,11 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
   if (!isHandshake(request)) {
     // Before version 24.9, Node.js has no `shouldUpgradeCallback`, so other upgrade requests reach this line.
-    sendError(response, new ApiError("INVALID_REQUEST", "The only supported upgrade is WebSocket."), requestIdOf(request));
+    sendError(
+      response,
+      new ApiError("INVALID_REQUEST", "The request has an unsupported Upgrade header. Only websocket is supported."),
+      requestIdOf(request),
+    );
     return;
   }
   if (hasBody(request)) {

@@ -30,7 +30,7 @@ export function createLog({ level, output = new LogOutput(), form = (line) => li
     { write: (line) => output.write(form(line)) },
   );
   output.onLost = (lines) =>
-    log.warn({ lines }, "log lines were dropped: stdout does not accept them fast enough; check the log reader and the disk");
+    log.warn({ lines }, "log lines were dropped, because stdout did not accept them fast enough: check the log reader and the disk");
   return log;
 }
 

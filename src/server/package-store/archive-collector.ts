@@ -66,7 +66,10 @@ export class ArchiveCollector {
       }
       await delay(deletionPauseMs);
     }
-    throw new ApiError("CHANGE_CONFLICT", "Another daemon deletes the same archive from the registry. Try again.");
+    throw new ApiError(
+      "CHANGE_CONFLICT",
+      "Another daemon is deleting the same archive from the registry. Nothing was changed. Send the upload again.",
+    );
   }
 
   /** Returns the changes of a transaction that references `digest` and no longer references `released`. */
@@ -129,7 +132,7 @@ export class ArchiveCollector {
     if (result === "removed") log.info({ digest }, "deleted an archive without a reference from the registry");
     else {
       this.#isUnsupported = true;
-      log.warn("the registry does not delete archives; delete unused ones with the tools of the registry");
+      log.warn("the registry does not delete archives: delete unused archives with the tools of the registry");
     }
   }
 

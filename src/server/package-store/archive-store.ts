@@ -119,7 +119,7 @@ export class ArchiveStore {
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause;
       this.#noteFailure(cause);
-      const message = `The files of ${name} are not on this machine, and the registry ${cause.message}.`;
+      const message = `The daemon cannot download the files of ${name}, because the registry ${cause.message}.`;
       throw new ApiError("PACKAGE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
     }
   }

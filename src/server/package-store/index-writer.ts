@@ -29,7 +29,10 @@ export class IndexWriter {
       }
       if (attempt < mostAttempts) await delay(attemptPauseMs);
     }
-    throw new ApiError("CHANGE_CONFLICT", "Another daemon changed the same package meanwhile. Read its state and try again.");
+    throw new ApiError(
+      "CHANGE_CONFLICT",
+      "Another daemon changed the same package at the same time. Nothing was changed. Check the package, then retry.",
+    );
   }
 
   /** Returns whether another daemon wrote a record that a listener receives now. */

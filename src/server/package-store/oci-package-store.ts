@@ -181,7 +181,10 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     try {
       row = parseRow(key, value, revision);
     } catch (error) {
-      this.#options.log.error({ err: error, key }, "a version in the index cannot be read; this daemon keeps its previous state");
+      this.#options.log.error(
+        { err: error, key },
+        "a version in the index cannot be read, so this daemon keeps the previous state of the version",
+      );
       return undefined;
     }
     const versions = this.#workers.get(ref.name) ?? new Map<string, VersionRow>();
@@ -213,6 +216,6 @@ function assertDataScope(data: unknown): void {
   if (typeof data !== "string" && typeof data !== "number") return;
   throw new ApiError(
     "INVALID_PACKAGE_METADATA",
-    `Each daemon has its own data folder of this worker. To accept this, write in the manifest: data: { size: ${data}, scope: instance }`,
+    `The manifest cannot have data: ${data}, because daemons with RUNTIME_PACKAGE_STORE=oci share no data folder. For a separate folder on each daemon, write in the manifest: data: { size: ${data}, scope: instance }`,
   );
 }

@@ -153,7 +153,10 @@ export class OciPluginStore {
       if (!isPackageName(name)) throw new Error("the key is not a package name");
       row = { name, ...PluginValue.parse(JSON.parse(value)), revision };
     } catch (error) {
-      this.#options.log.error({ err: error, name }, "a plugin in the index cannot be read; this daemon keeps its previous state");
+      this.#options.log.error(
+        { err: error, name },
+        "a plugin in the index cannot be read, so this daemon keeps the previous state of the plugin",
+      );
       return undefined;
     }
     this.#rows.set(name, row);

@@ -92,7 +92,7 @@ export class PackageCache {
         if (!(await this.#canEvict(version)) || !(await evict(version))) continue;
         this.#versions.delete(version.folder);
         excessBytes -= version.sizeBytes ?? 0;
-        log.info({ name: version.name, version: version.version }, "deleted the files of a version that was not used for the longest time");
+        log.info({ name: version.name, version: version.version }, "deleted the downloaded files of the least recently used version");
       }
     } catch (error) {
       log.warn({ err: error }, "downloaded versions above RUNTIME_CACHE_SIZE could not be deleted; the daemon tries again");
@@ -126,7 +126,10 @@ export class PackageCache {
     if (useOf(version).isInUse) return false;
     if (await hasArchive(version.digest)) return true;
     if (!version.isReported)
-      log.warn({ name: version.name, version: version.version }, "the registry does not have this version; its downloaded files are kept");
+      log.warn(
+        { name: version.name, version: version.version },
+        "the registry has no archive of this version, so the daemon keeps the downloaded files",
+      );
     version.isReported = true;
     return false;
   }

@@ -113,7 +113,10 @@ export class StoredPlugins implements PluginStore {
     const unit = units.find(isShared);
     if (!unit || !this.#area) return "local";
     if (units.some(({ folder }) => folder !== unit.folder))
-      throw new ApiError("INVALID_REQUEST", "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one plugin.");
+      throw new ApiError(
+        "INVALID_REQUEST",
+        "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one plugin. Send one call for each plugin.",
+      );
     const { name } = unit;
     const edit = (area: StagingArea) =>
       inTransaction(area, async (staged) => {
@@ -143,7 +146,9 @@ export class StoredPlugins implements PluginStore {
 
   #note(name: string, change?: PluginChange): void {
     const following: Promise<void> = this.#apply(name, change)
-      .catch((error: unknown) => this.#options.log.error({ err: error, plugin: name }, "a plugin of another daemon could not be reported"))
+      .catch((error: unknown) =>
+        this.#options.log.error({ err: error, plugin: name }, "the change of a plugin by another daemon could not be reported"),
+      )
       .finally(() => this.#following.delete(following));
     this.#following.add(following);
   }
@@ -165,7 +170,10 @@ export class StoredPlugins implements PluginStore {
         return true;
       } catch (error) {
         const isFinal = error instanceof ApiError && error.code === "PLUGIN_LOAD_FAILED";
-        this.#problems.set(name, error instanceof ApiError ? error.message : `${name} cannot be installed: see the log of the daemon.`);
+        this.#problems.set(
+          name,
+          error instanceof ApiError ? error.message : `The plugin ${name} cannot be installed. The daemon's log contains the reason.`,
+        );
         const text = "a plugin of the index could not be installed; the previous plugin stays active";
         log[isFinal ? "error" : "warn"]({ err: error, plugin: name }, text);
         return isFinal;
@@ -258,19 +266,22 @@ export class StoredPlugins implements PluginStore {
 function notFromStore(name: string, folder: string): ApiError {
   return new ApiError(
     "PLUGIN_LOAD_FAILED",
-    `${folder} is not from the package store, so ${name} stays local. To use the shared plugin, delete this folder and restart the daemon.`,
+    `This daemon cannot load the plugin ${name} from the package store, because ${folder} contains a local plugin with the same name. Delete this folder, then restart the daemon.`,
   );
 }
 
 /** Returns the error for a plugin whose row changed while its archive was downloaded and loaded. */
 function replacedMeanwhile(name: string): ApiError {
-  return new ApiError("CHANGE_CONFLICT", `Another daemon changed or deleted ${name} meanwhile. This daemon tries again.`);
+  return new ApiError(
+    "CHANGE_CONFLICT",
+    `Another daemon changed or deleted the plugin ${name} while this daemon installed it. This daemon tries again.`,
+  );
 }
 
 function assertSameName(metadata: PackageMetadata, name: string): void {
   if (metadata.name === name) return;
   throw new ApiError(
     "INVALID_PACKAGE_METADATA",
-    `The package of ${name} has the name ${metadata.name}. With RUNTIME_PACKAGE_STORE=oci, upload a new package instead.`,
+    `The change would rename the plugin ${name} to ${metadata.name}, which is not possible with RUNTIME_PACKAGE_STORE=oci. Upload a new package instead.`,
   );
 }

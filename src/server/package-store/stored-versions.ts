@@ -92,7 +92,10 @@ export class StoredVersions implements StoredWorkers {
     const [unit] = stored;
     if (!unit) return "local";
     if (units.some(({ folder }) => folder !== unit.folder)) {
-      throw new ApiError("INVALID_REQUEST", "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one version.");
+      throw new ApiError(
+        "INVALID_REQUEST",
+        "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one version. Send one call for each version.",
+      );
     }
     const { name, folder } = unit;
     const version = path.basename(folder);
@@ -175,7 +178,10 @@ export class StoredVersions implements StoredWorkers {
       if (digest === undefined || digest === stored.digest) continue;
       await this.#download(stored).catch((error: unknown) => {
         isDone = false;
-        log.warn({ err: error, name, version: stored.version }, "a new archive could not be downloaded; its previous files are served");
+        log.warn(
+          { err: error, name, version: stored.version },
+          "a replaced version could not be downloaded; the daemon serves its previous files and tries again",
+        );
       });
     }
     for (const folder of catalog.refresh(area.directory, this.#workerFolder(name))) void retireFolder(retiring, folder, undefined);
@@ -259,7 +265,10 @@ export class StoredVersions implements StoredWorkers {
       const file = { path: archive, filename: path.basename(archive), sizeBytes };
       const { root, metadata } = await tools.unpacker.unpack(file, stored.format, content);
       if (metadata.name !== name || metadata.version !== version) {
-        throw new ApiError("PACKAGE_UNAVAILABLE", `The archive of ${name} ${version} contains ${metadata.name} ${metadata.version}.`);
+        throw new ApiError(
+          "PACKAGE_UNAVAILABLE",
+          `The archive of ${name} ${version} in the registry contains another package, ${metadata.name} ${metadata.version}. Upload ${name} ${version} again.`,
+        );
       }
       const from = path.join(content, root);
       if (metadata.enabled !== enabled) {
@@ -299,6 +308,6 @@ export class StoredVersions implements StoredWorkers {
 function otherIdentity(name: string, version: string): ApiError {
   return new ApiError(
     "INVALID_PACKAGE_METADATA",
-    `The change would give ${name} ${version} another name or version. With RUNTIME_PACKAGE_STORE=oci, upload a new package instead.`,
+    `The change would give ${name} ${version} another name or version, which is not possible with RUNTIME_PACKAGE_STORE=oci. Upload a new package instead.`,
   );
 }

@@ -11,7 +11,7 @@ const saveDelayMs = 2000;
 
 /**
  * Stores the versions and manifests of all worker folders in a cache file. Without the file, the daemon would spend most of its start on
- * reading thousands of workers. Ignores a file of another build.
+ * reading thousands of workers. A cache file of another build of the daemon is not read.
  */
 export class CatalogCache {
   readonly #file: string | undefined;
@@ -53,7 +53,7 @@ export class CatalogCache {
     this.#isSaved = true;
     const text = JSON.stringify(toKept([...this.#current.values()]));
     await writeFileAtomic(this.#file, `${seal(text)}\n${text}`, { mode: 0o600, fsync: false }).catch((error: unknown) =>
-      this.#log.warn({ err: error }, "what is known of the installed workers could not be kept; the next start reads it again"),
+      this.#log.warn({ err: error }, "the cache of the worker folders could not be written, so the next start reads all folders"),
     );
   }
 

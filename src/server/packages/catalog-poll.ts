@@ -140,7 +140,7 @@ export class CatalogPoll {
         this.#watch(look);
       }
     } catch (error) {
-      this.#log.warn({ err: error }, "a folder of workers could not be read");
+      this.#log.warn({ err: error }, "a worker folder could not be read");
     }
   }
 

@@ -20,7 +20,7 @@ export function readPackageMetadata(folder: string): PackageMetadata | undefined
 
 /** Returns the sentence that lists show for a package whose metadata cannot be used. */
 export function metadataProblem(error: unknown): string {
-  return error instanceof ApiError ? error.message : "Its metadata cannot be read.";
+  return error instanceof ApiError ? error.message : "The metadata of the package cannot be read.";
 }
 
 /** Parses the metadata of a package like `readPackageMetadata`, but receives the text of each file from `textOf`. */

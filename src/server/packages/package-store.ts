@@ -50,7 +50,7 @@ export interface PackageUpload {
 export function versionExists(name: string, version: string): ApiError {
   return new ApiError(
     "VERSION_EXISTS",
-    `${name} ${version} is already installed. The upload was sent with newOnly=true, which does not replace a version.`,
+    `${name} ${version} is already installed. Nothing was changed, because the upload was sent with newOnly=true, which does not replace a version.`,
   );
 }
 
@@ -95,7 +95,10 @@ export interface PluginUpload {
 export interface PluginStore {
   /** Called before the unpacker reads and deletes the archive. */
   receive(file: UploadedFile, format: ArchiveFormat): Promise<PluginUpload>;
-  /** Stores a staged plugin folder as an archive, makes it visible, and writes its digest to the folder. */
+  /**
+   * Sends a staged plugin folder to the store as an archive, publishes the plugin for all daemons, and writes the digest of the archive to
+   * the folder.
+   */
   publishFolder(staged: Transaction, folder: string): Promise<void>;
   setEnabled(name: string, enabled: boolean): Promise<void>;
   remove(name: string): Promise<void>;

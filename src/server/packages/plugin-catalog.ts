@@ -139,7 +139,7 @@ function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlug
     const meaning = parsePlugin(fields, rules);
     return { ...place, ...seemed, ...meaning, manifestHash: hashOf([fields.version, meaning.manifest, meaning.app]) };
   } catch (error) {
-    const problem = error instanceof ApiError ? error.message : "Its manifest cannot be used.";
+    const problem = error instanceof ApiError ? error.message : "The manifest of the plugin cannot be used.";
     const nothing = { manifest: PluginManifest.parse({}), app: undefined, config: {} };
     return { ...place, ...seemed, ...nothing, manifestHash: hashOf([problem]), problem };
   }
@@ -151,7 +151,7 @@ function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlug
  */
 export function fieldsOf({ code, overlay }: PluginLayers): PluginFields {
   const problem = overlay?.problem ?? code.problem;
-  if (!code.metadata || problem !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", problem ?? "It has no metadata.");
+  if (!code.metadata || problem !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", problem ?? "The plugin has no metadata.");
   return pluginFields(code.metadata, overlay?.metadata);
 }
 

@@ -208,7 +208,7 @@ export class PluginPackages implements PackageOwner {
     if (!isBareManifest(candidate)) {
       throw new ApiError(
         "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
-        `${name} is built in, and its code cannot be replaced. Send a manifest.yaml alone to change its settings, or give the plugin another name.`,
+        `${name} is built in, and its code cannot be replaced. To change its settings, upload only a manifest.yaml. To upload this code, give the plugin another name.`,
       );
     }
     const fields = fieldsOf({ code: builtIn, overlay: candidate });
@@ -220,7 +220,10 @@ export class PluginPackages implements PackageOwner {
   async #assertSettings(candidate: PluginFolder): Promise<void> {
     const problem = isBareManifest(candidate) ? await this.overrideProblem(candidate) : undefined;
     if (problem === undefined) return;
-    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${candidate.name} rejects these settings: ${problem}.`);
+    throw new ApiError(
+      "INVALID_PACKAGE_METADATA",
+      `Nothing was changed, because the plugin ${candidate.name} rejects these settings: ${problem}.`,
+    );
   }
 
   /** Returns the reason why a built-in plugin rejects a manifest that overrides its own. Undefined if it accepts the manifest. */
@@ -317,7 +320,7 @@ export class PluginPackages implements PackageOwner {
     if (area) return area;
     throw new ApiError(
       "NO_PLUGIN_DIRS",
-      "No plugin directory is writable. Add a writable directory without a leading dot in its name to RUNTIME_PLUGIN_DIRS.",
+      "The plugin cannot be installed, because no plugin directory is writable. Add a writable directory to RUNTIME_PLUGIN_DIRS. The name of the directory must not begin with a dot.",
     );
   }
 
@@ -328,7 +331,7 @@ export class PluginPackages implements PackageOwner {
     if (!own || hasManifest(own)) return { plugin, own };
     throw new ApiError(
       "PLUGIN_MANIFEST_NOT_FOUND",
-      `${name} has no manifest.yaml, so it cannot be enabled or disabled. Upload the plugin with a manifest.yaml.`,
+      `The plugin ${name} has no manifest.yaml, so it cannot be enabled or disabled. Upload the plugin with a manifest.yaml.`,
     );
   }
 

@@ -259,7 +259,7 @@ export class WorkerCatalog {
    */
   #mayBeServed(version: CatalogedVersion): boolean {
     if (version.source === "built-in" || !this.#reservedNames.has(version.name)) return true;
-    this.#log.warn({ folder: version.folder }, `the name ${version.name} is reserved; this folder is not served`);
+    this.#log.warn({ folder: version.folder }, `the name ${version.name} is reserved, so the daemon does not serve this folder`);
     return false;
   }
 

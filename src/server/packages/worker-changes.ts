@@ -34,7 +34,7 @@ export function enabledLatest(
   if (latest.directory === directory) return latest;
   throw new ApiError(
     "PATH_NOT_WRITABLE",
-    `The upload cannot disable ${name} latest, which is in ${latest.directory}, because the upload is installed in ${directory}.`,
+    `The upload cannot disable the version latest of ${name}, because one change cannot include two directories. The version latest is in ${latest.directory}, the upload in ${directory}. Nothing was changed.`,
   );
 }
 

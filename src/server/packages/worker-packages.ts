@@ -341,7 +341,7 @@ export class WorkerPackages implements PackageOwner {
     if (area) return area;
     throw new ApiError(
       "NO_WORKER_DIRS",
-      "No worker directory is writable. Add a writable directory without a leading dot in its name to RUNTIME_WORKER_DIRS.",
+      "The worker cannot be installed, because no worker directory is writable. Add a writable directory to RUNTIME_WORKER_DIRS. The name of the directory must not begin with a dot.",
     );
   }
 }

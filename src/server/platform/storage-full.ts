@@ -15,13 +15,13 @@ export function asStorageFailure(error: unknown): unknown {
   if (error instanceof ApiError || !closedCodes.has(code)) return error;
   return new ApiError(
     "STORAGE_NOT_WRITABLE",
-    "The server cannot write to the folder of this package. Nothing was changed. Make the folder writable for the daemon, then retry.",
+    "The daemon cannot write to the folder of this package. Nothing was changed. Make the folder writable for the daemon, then retry.",
     { cause: error },
   );
 }
 
 export function insufficientStorage(cause: unknown): ApiError {
-  return new ApiError("INSUFFICIENT_STORAGE", "The server's disk is full. Nothing was changed. Free disk space, then retry.", {
+  return new ApiError("INSUFFICIENT_STORAGE", "The daemon's disk is full. Nothing was changed. Free disk space, then retry.", {
     cause,
   });
 }

@@ -35,8 +35,8 @@ export interface PluginRouter {
   /** Serves a request outside the API, by a plugin or a worker. */
   serve(exchange: HttpExchange): void;
   /**
-   * Returns the client's message for a request that a plugin received, or for a copy of that request. The message contains the credentials
-   * of the client.
+   * Returns the IncomingMessage of the client. `request` is the Request that a plugin received, or a copy of this Request. The
+   * IncomingMessage contains the credentials of the client.
    */
   messageOf(request: Request): IncomingMessage | undefined;
 }

@@ -100,7 +100,7 @@ export class PluginSetBuilder {
     const before = this.#options.before.find(({ active }) => active.name === name);
     const entry = findPluginEntry({ folder, manifest });
     if (entry === undefined && plugin.app === undefined)
-      throw new Error("The plugin has neither a module (plugin.js, index.js) nor an entrypoint.");
+      throw new Error("The plugin has nothing to load: add a module such as plugin.js, or an entrypoint in the manifest.");
     const codeHash = await this.#options.code.hashOf(name, folder);
     if (before && this.#mayStay(before, plugin, codeHash)) return before;
     return await this.#start(plugin, { folder, entry, codeHash, before });

@@ -63,11 +63,11 @@ export class KeyRotation {
     try {
       const reencrypted = await this.#reencrypt(current);
       await this.#keys.dropOld();
-      this.#log.info({ keyId: current.id, reencrypted }, "interrupted rotation of the key for secrets finished");
+      this.#log.info({ keyId: current.id, reencrypted }, "the interrupted rotation of the key for secrets was completed");
     } catch (error) {
       this.#log.warn(
         { err: error },
-        "interrupted rotation of the key for secrets could not be finished; run runtimectl secrets rotate-key",
+        "the interrupted rotation of the key for secrets could not be completed: run runtimectl secrets rotate-key",
       );
     }
   }
@@ -79,7 +79,7 @@ export class KeyRotation {
     if (reencrypted > 0) return { keyId: key.id, reencrypted };
     throw new ApiError(
       "SECRETS_KEY_UNCHANGED",
-      `All secrets are encrypted with the first key (${key.id}) of ${this.#keys.source.name}. Add a new key as the first line of that file for each daemon, restart the daemons, then rotate again.`,
+      `All secrets are encrypted with the first key (${key.id}) of ${this.#keys.source.name}. Nothing was changed. In the key file of each daemon, add a new key as the first line. Restart the daemons, then rotate again.`,
     );
   }
 
@@ -133,7 +133,11 @@ interface Outdated extends SecretRecord {
 }
 
 function changing(): ApiError {
-  return new ApiError("KEY_STORE_UNAVAILABLE", "Other daemons are changing secrets. Retry; the rotation then continues.", {
-    retryAfterSeconds: 1,
-  });
+  return new ApiError(
+    "KEY_STORE_UNAVAILABLE",
+    "The rotation is not complete, because other daemons are changing secrets. Retry to complete the rotation.",
+    {
+      retryAfterSeconds: 1,
+    },
+  );
 }

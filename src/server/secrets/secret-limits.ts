@@ -53,10 +53,13 @@ function assertWithin(stored: readonly SecretRecord[], growth: { secrets: number
   if (growth.bytes > 0 && bytes > limits.bytes)
     throw new ApiError(
       "TOO_MANY_SECRETS",
-      `The values of all secrets of ${limits.subject} can have at most ${limits.bytes} bytes, including staged secrets.`,
+      `The secret was not set. The values of all secrets of ${limits.subject} can have at most ${limits.bytes} bytes, including staged secrets. Remove a secret that no worker needs.`,
     );
 }
 
 function tooMany(limit: number, subject: string): ApiError {
-  return new ApiError("TOO_MANY_SECRETS", `At most ${limit} secrets can be set for ${subject}. Remove a secret that no worker needs.`);
+  return new ApiError(
+    "TOO_MANY_SECRETS",
+    `The secret was not set. At most ${limit} secrets are possible for ${subject}. Remove a secret that no worker needs.`,
+  );
 }

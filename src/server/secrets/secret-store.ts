@@ -111,7 +111,7 @@ export class SecretStore {
     return [...new Set(this.#activeWorkers(owner).flatMap((worker) => this.#missingOf(worker, this.#active.get(worker) ?? [])))];
   }
 
-  /** Stores and syncs a value. Throws TOO_MANY_SECRETS, SECRETS_KEY_UNAVAILABLE or the errors of a record store. */
+  /** Writes a value and syncs it to disk. Throws TOO_MANY_SECRETS, SECRETS_KEY_UNAVAILABLE or the errors of a record store. */
   async set({ owner, name, value, isStaged, setAt, setBy }: NewSecret): Promise<Secret> {
     const kind: SecretKind = isStaged ? "staged-secret" : "secret";
     const secret = await this.#rotation.withCurrentKey(async (key) => {
@@ -136,7 +136,7 @@ export class SecretStore {
     if (user !== undefined)
       throw new ApiError(
         "SECRET_IN_USE",
-        `The active version of ${user} requires the secret ${name} and cannot start without it. Deploy a version that does not require it, or force the removal.`,
+        `The secret ${name} was not removed, because the active version of ${user} cannot start without it. Deploy a version that does not require the secret, or force the removal.`,
       );
     await this.#records.transact(stored.map(({ kind, secret }) => removeSecret(kind, secret)));
   }
@@ -170,8 +170,8 @@ export class SecretStore {
   }
 
   /**
-   * Makes the staged values of a worker effective and syncs them. Returns a function that reverts this, except for values that were changed
-   * meanwhile.
+   * Makes the staged values of a worker effective and syncs this change to disk. Returns a function that reverts the change, unless another
+   * call has changed one of these values.
    */
   async applyStaged(worker: string): Promise<() => Promise<void>> {
     for (let attempt = 1; attempt <= maximumAttempts; attempt += 1) {
@@ -192,7 +192,10 @@ export class SecretStore {
       });
       return async () => {
         if (!(await this.#records.transact(reverted)))
-          this.#options.log.warn({ worker }, "staged secrets of a failed upload stay in effect: they were changed meanwhile");
+          this.#options.log.warn(
+            { worker },
+            "staged secrets of a failed upload stay in effect, because another call changed them: check the secrets of the worker",
+          );
       };
     }
     throw new ApiError("KEY_STORE_UNAVAILABLE", "Other calls are changing the staged secrets of the worker. Nothing was changed. Retry.", {
@@ -232,7 +235,7 @@ export class SecretStore {
       if (!usable.includes(owner))
         this.#options.log.error(
           { owner },
-          `changed secrets cannot be decrypted, so running workers keep the previous values: ${this.#options.hasPrimary ? "give this daemon the key of the other daemons, and restart" : "set the other secrets of this owner again"}`,
+          `changed secrets cannot be decrypted, so running workers keep the previous values: ${this.#options.hasPrimary ? "give this daemon the key of the other daemons, and restart" : "set the secrets of this owner again"}`,
         );
     if (usable.length > 0) this.#options.onChange(new Set(usable));
   }
@@ -263,7 +266,7 @@ export class SecretStore {
     try {
       return unseal(key, secret.sealed, placeOf(secret));
     } catch {
-      throw startFailed(`${subject}: the stored value was changed. Set it again.`);
+      throw startFailed(`${subject}: the stored value is damaged. Set the secret again.`);
     }
   }
 

@@ -53,7 +53,7 @@ export class SecretsKeys {
     const { file, kind } = this.source;
     if (!this.current || kind === "credential") return undefined;
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (!stat) return `the file ${file} is gone: restore it before the daemon stops, or all secrets are lost`;
+    if (!stat) return `the file ${file} does not exist any more: restore the file before the daemon stops, or all secrets are lost`;
     return (stat.mode & 0o077) === 0 ? undefined : `other users can access ${file}: chmod 600 ${file}`;
   }
 
@@ -62,7 +62,8 @@ export class SecretsKeys {
   }
 
   /**
-   * Returns the first key. If there is no key, creates and syncs one. Throws SECRETS_KEY_UNAVAILABLE if only the operator can create keys.
+   * Returns the first key. If there is no key, creates one and syncs it to disk. Throws SECRETS_KEY_UNAVAILABLE if only the operator can create
+   * keys.
    */
   async currentOrCreated(): Promise<SecretsKey> {
     return this.current ?? (await this.add());
@@ -73,7 +74,7 @@ export class SecretsKeys {
     if (!this.isManaged)
       throw new ApiError(
         "SECRETS_KEY_UNAVAILABLE",
-        "No encryption key for secrets is configured. Give each daemon the same systemd credential secrets-key, or the same RUNTIME_SECRETS_KEY_FILE, and restart.",
+        "No encryption key for secrets is configured. Give each daemon the same systemd credential secrets-key, or the same RUNTIME_SECRETS_KEY_FILE. Then restart the daemons.",
       );
     const key = toSecretsKey(randomBytes(keyBytes));
     await this.#replace([key, ...this.#keys]);

@@ -53,7 +53,7 @@ type NotifyChannel = (note: string) => void;
  */
 export async function openNotifyChannel(address: string | undefined, log: Log): Promise<NotifyChannel> {
   if (address === undefined) return () => undefined;
-  const onLost = (reason: string) => log.error({ reason }, "the service manager could not be told");
+  const onLost = (reason: string) => log.error({ reason }, "a notification could not be sent to systemd");
   try {
     const send = await openDatagramSender(address);
     return (note) => {
@@ -65,11 +65,11 @@ export async function openNotifyChannel(address: string | undefined, log: Log): 
     if (program === undefined) {
       log.error(
         { err: error },
-        "the service manager waits for notes, and there is no way to send any: install the optional package koffi or the program systemd-notify, or set Type=exec and WatchdogSec=0",
+        "systemd expects notifications, but the daemon cannot send any: install the optional package koffi or the program systemd-notify, or set Type=exec and WatchdogSec=0",
       );
       return () => undefined;
     }
-    log.warn({ err: error }, "notes to the service manager are sent by systemd-notify, which needs NotifyAccess=all: koffi cannot be used");
+    log.warn({ err: error }, "koffi cannot be used, so the daemon notifies systemd with systemd-notify: set NotifyAccess=all");
     return throughProgram(program, address, onLost);
   }
 }

@@ -44,12 +44,12 @@ export function supervise({ daemon, manager, level, config, log }: Options): { b
   };
   const onHangUp = () => {
     if (isServing) reloading = reloading.then(reload);
-    else log.warn("a daemon that does not serve has nothing to reload");
+    else log.warn("the reload was ignored, because the daemon is starting or stopping: send SIGHUP again when the daemon serves");
   };
   if (!config.prettyLog) process.on("SIGHUP", onHangUp);
   process.on("SIGUSR2", () => {
     level.set(level.current === "debug" ? config.logLevel : "debug");
-    log.warn({ level: level.current }, "the level of the log was changed");
+    log.warn({ level: level.current }, "SIGUSR2 changed the log level");
   });
   const begin = () => {
     isServing = true;
@@ -80,7 +80,7 @@ function watch({ periodMs, check, feed, log }: WatchOptions): void {
   const turn = async () => {
     if (state === "checking") {
       state = "hanging";
-      log.error("the daemon's check of itself does not come back; the service manager gets no sign of life");
+      log.error("the daemon's self-check does not end, so systemd receives no notification and restarts the daemon");
     }
     if (state === "hanging") return;
     state = "checking";
@@ -88,7 +88,7 @@ function watch({ periodMs, check, feed, log }: WatchOptions): void {
       await check();
       feed();
     } catch (error) {
-      log.error({ err: error }, "the daemon's check of itself failed; the service manager gets no sign of life");
+      log.error({ err: error }, "the daemon's self-check failed; if it keeps failing, systemd restarts the daemon");
     }
     state = "idle";
   };

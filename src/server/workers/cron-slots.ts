@@ -147,7 +147,11 @@ export class CronSlots {
         if (forgottenMs < untilMs) this.#forgotten.delete(worker);
       }
     } catch (error) {
-      if (!this.#isFailing) log.warn({ err: error }, "cron jobs with `on: one` do not run: the primary of the key store does not respond");
+      if (!this.#isFailing)
+        log.warn(
+          { err: error },
+          "cron jobs with `on: one` do not run, because the primary of the key store does not respond: check the primary",
+        );
       this.#isFailing = true;
     }
   }

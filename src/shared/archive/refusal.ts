@@ -3,7 +3,9 @@ import { ApiError } from "../api-error.js";
 const longestShownName = 120;
 
 export function invalidArchive(why: string, cause?: unknown): ApiError {
-  return new ApiError("INVALID_ARCHIVE", `The archive cannot be installed: ${why}. Pack the package again and upload that.`, { cause });
+  return new ApiError("INVALID_ARCHIVE", `The archive cannot be installed: ${why}. Pack the package again, then upload the new archive.`, {
+    cause,
+  });
 }
 
 export function archiveTooLarge(why: string): ApiError {
@@ -11,13 +13,13 @@ export function archiveTooLarge(why: string): ApiError {
 }
 
 export function pathTraversal(name: string): ApiError {
-  return new ApiError("PATH_TRAVERSAL", `The archive entry ${shown(name)} leads out of the package folder. Nothing was installed.`);
+  return new ApiError("PATH_TRAVERSAL", `The archive entry ${shown(name)} leads outside of the package folder. Nothing was installed.`);
 }
 
 export function unsupportedEntry(name: string, what: string): ApiError {
   return new ApiError(
     "UNSUPPORTED_ENTRY",
-    `The archive entry ${shown(name)} is ${what}. A package holds files and folders only; pack it without that entry.`,
+    `The archive entry ${shown(name)} is ${what}. A package can contain only files and folders. Pack the package without this entry.`,
   );
 }
 

@@ -69,7 +69,7 @@ export function typeListOf(types: readonly string[], aliases: Readonly<Record<st
   const isAccepted = (entry: string) => accepted.has(entry) || Object.hasOwn(aliases, entry);
   return z
     .string()
-    .refine((text) => text.split(",").every(isAccepted), `takes, separated by commas: ${[...accepted].join(", ")}`)
+    .refine((text) => text.split(",").every(isAccepted), `must be a list, separated by commas, of: ${[...accepted].join(", ")}`)
     .transform((text) => text.split(",").map((entry) => aliases[entry] ?? entry))
     .optional();
 }

@@ -58,7 +58,7 @@ const CreateKey = z
       context.addIssue({
         code: "custom",
         path: ["permissions"],
-        message: `the role ${body.role} brings its own permissions; use the role custom to choose them`,
+        message: `the role ${body.role} has fixed permissions; use the role custom to choose permissions`,
       });
   });
 
@@ -108,7 +108,7 @@ export function parseOverlapMs(text: string): number | undefined {
 const RotateKey = z.object({
   overlap: z
     .string()
-    .refine((text) => parseOverlapMs(text) !== undefined, "must be 0, or a number of s, m (minutes), h or d, at most 30 days")
+    .refine((text) => parseOverlapMs(text) !== undefined, "must be 0, or a duration of at most 30 days, such as 30m, 24h or 7d")
     .default(defaultOverlap)
     .describe("Grace period of the old key, such as `24h` (default) or `7d`; `0`: the old key expires immediately"),
 });

@@ -156,7 +156,7 @@ test("doctor rejects an untrusted certificate unless --cacert contains the certi
   const url = `--url https://127.0.0.1:${port}`;
   expect((await examine(url)).of("tls")).toMatchObject({
     status: "fail",
-    hint: "pass the certificate of the authority with --cacert FILE",
+    hint: "pass the CA certificate with --cacert FILE",
   });
   const trusted = await examine(`${url} --cacert ${fixture("certificate")}`);
   expect(trusted.of("tls")).toMatchObject({ status: "ok" });

@@ -97,7 +97,10 @@ describe("runtimectl `secrets import`", () => {
     expect(bad).toMatchObject({ status: 2 });
     expect(bad.stderr).toContain("the value of EMPTY must not be empty");
     const pem = await shell.run("secrets import @team/shop pem.env");
-    expect(pem).toMatchObject({ status: 2, stderr: expect.stringContaining("put values of several lines in quotes") });
+    expect(pem).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("if the line is part of a longer value, put the whole value in quotes"),
+    });
     expect(pem.stderr + pem.stdout).not.toContain("ab+cd");
     expect(await read()).not.toHaveProperty("FOUR");
   });
@@ -115,7 +118,7 @@ describe("runtimectl `secrets list` and `secrets remove`", () => {
 
     const refused = await shell.run("secrets remove @team/needs NEEDED --yes");
     expect(refused).toMatchObject({ status: 7 });
-    expect(refused.stderr).toContain("active version of @team/needs requires");
+    expect(refused.stderr).toContain("active version of @team/needs cannot start without it");
     succeeded(await shell.run("secrets remove @team/needs NEEDED --yes --force"));
     const { missing: names, secrets } = JSON.parse((await shell.run("secrets list @team/needs --json")).stdout) as {
       missing: string[];

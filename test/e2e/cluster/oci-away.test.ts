@@ -88,7 +88,7 @@ test(
     await uploadText(a, "held", "1.0.0", "new");
     await instances.registry.kill();
     c = await instances.start("m");
-    await expect.poll(() => c.output(), { timeout: soonMs }).toContain("a new archive could not be downloaded");
+    await expect.poll(() => c.output(), { timeout: soonMs }).toContain("a replaced version could not be downloaded");
     expect(await readText(c, "held")).toBe("previous");
     await instances.registry.restart();
     await expectSoon(c, "held", "new");

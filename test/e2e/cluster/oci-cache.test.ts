@@ -50,7 +50,7 @@ test(
     const { digest } = JSON.parse(await readFile(path.join(folderOf("one"), ".installed.json"), "utf8")) as { digest: string };
     await rm(instances.registry.blobFile(digest));
     await upload(daemon, "three", { "index.html": "three" });
-    await expect.poll(() => daemon.output(), { timeout: soonMs }).toContain("the registry does not have this version");
+    await expect.poll(() => daemon.output(), { timeout: soonMs }).toContain("the registry has no archive of this version");
     expect(existsSync(folderOf("one"))).toBe(true);
     expect(await readText(daemon, "one")).toContain("one");
     await daemon.stop();

@@ -123,7 +123,9 @@ test(
     const checks = async () => (await c.client.health.ready({ query: { verbose: "1" } })).checks;
     await expect
       .poll(checks, { timeout: soonMs })
-      .toContainEqual(expect.objectContaining({ name: "package-store", message: expect.stringContaining("stays local") as string }));
+      .toContainEqual(
+        expect.objectContaining({ name: "package-store", message: expect.stringContaining("contains a local plugin") as string }),
+      );
     // The first pause before another attempt is 1 s.
     await delay(2000);
     expect(c.output().match(/could not be installed/g)).toHaveLength(1);

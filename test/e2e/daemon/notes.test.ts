@@ -31,7 +31,7 @@ describe("the service manager of a daemon", () => {
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: path.join(directory, "nobody") } });
     onTestFinished(daemon.dispose);
 
-    await expect.poll(daemon.output).toContain("the service manager could not be told");
+    await expect.poll(daemon.output).toContain("a notification could not be sent to systemd");
     expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
     expect(await daemon.stop()).toBe(0);
   });
@@ -46,7 +46,7 @@ describe("the service manager of a daemon", () => {
     await expect.poll(() => isolates().length).toBeGreaterThan(1);
 
     for (const isolate of isolates()) process.kill(isolate, "SIGSTOP");
-    await expect.poll(daemon.output).toContain("the daemon's check of itself does not come back");
+    await expect.poll(daemon.output).toContain("the daemon's self-check does not end");
     const fed = manager.withLine("WATCHDOG=1").length;
     // The daemon keeps serving: the service manager decides whether to restart it.
     expect((await fetch(`${daemon.url}/api/health/live`)).status).toBe(200);

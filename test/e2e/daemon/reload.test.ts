@@ -99,9 +99,9 @@ test("SIGUSR2 enables debug logs until the next SIGUSR2 or SIGHUP", async () => 
     await expect.poll(async () => JSON.stringify(await logs())).toContain(`/${word}`);
   };
   const toggle = async (level: string) => {
-    const before = countOf(daemon.output(), "the level of the log was changed");
+    const before = countOf(daemon.output(), "SIGUSR2 changed the log level");
     daemon.process.kill("SIGUSR2");
-    await expect.poll(() => countOf(daemon.output(), "the level of the log was changed")).toBe(before + 1);
+    await expect.poll(() => countOf(daemon.output(), "SIGUSR2 changed the log level")).toBe(before + 1);
     expect(daemon.output()).toContain(`"level":"${level}"`);
   };
   await say("before");

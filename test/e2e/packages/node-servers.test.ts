@@ -92,7 +92,7 @@ const programs: Readonly<Record<string, { packages: readonly string[]; source: s
 describe.each(Object.entries(programs))("a Node.js program with %s, deployed as a worker", (name, program) => {
   beforeAll(() => addProgram(name, program));
 
-  test("serves its routes although the program is unchanged", async () => {
+  test("serves its routes without code changes", async () => {
     expect(await server.text(`/${name}/`)).toBe("root");
     const user = await server.fetch(`/${name}/users/7?q=a%20b`);
     expect(await user.json()).toEqual({ id: "7", query: "a b", protocol: "http" });

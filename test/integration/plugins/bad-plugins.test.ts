@@ -47,7 +47,7 @@ const badCode: Readonly<Record<string, readonly [code: string | Record<string, s
   "rejects in onInit": ["export default { async onInit() { throw new Error('not ready'); } };", "not ready (plugin.js:1:"],
   "throws in provides": ["export default { provides() { throw new Error('nothing'); } };", "nothing (plugin.js:1:37)"],
   "throws in a getter": ["export default { get onRequest() { throw new Error('a trap'); } };", "a trap (plugin.js:1:"],
-  "has no module": [{ "readme.txt": "nothing" }, "The plugin has neither a module (plugin.js, index.js) nor an entrypoint"],
+  "has no module": [{ "readme.txt": "nothing" }, "The plugin has nothing to load: add a module such as plugin.js"],
   "has routes and no base": [
     "export default { routes: { fetch() {} } };",
     "The plugin has routes, but its manifest sets no base. Set `base` in the manifest",

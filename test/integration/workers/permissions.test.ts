@@ -129,7 +129,7 @@ describe("a manifest permission that the operator does not allow", () => {
   });
 
   test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))(
-    "is rejected when this Node.js version does not support the permission",
+    "is rejected when it is allowed but this Node.js version does not support it",
     () => {
       expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
     },

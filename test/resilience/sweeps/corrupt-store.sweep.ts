@@ -108,7 +108,7 @@ test(
       const before = await storeFiles(state);
 
       expect(() => openKeyDatabase(store(state)), what).toThrow(
-        /^The key store .*keys\.db cannot be opened .* left untouched: restore it from a backup with runtimectl daemon restore FILE/,
+        /^The key store .*keys\.db cannot be opened .* is unchanged\. Restore a backup with runtimectl daemon restore FILE/,
       );
 
       expect(await storeFiles(state), what).toEqual(before);

@@ -78,7 +78,7 @@ test("runtimectl exits with 130 and closes the connection when its signal is abo
   const { status, stdout, stderr } = await run(`status --url ${url}`, { signal: interruption.signal });
 
   expect({ status, stdout }).toEqual({ status: 130, stdout: "" });
-  expect(stderr).toBe("error: interrupted\n(INTERRUPTED)\n");
+  expect(stderr).toBe("error: the command was interrupted\n(INTERRUPTED)\n");
   await closed.promise;
 });
 

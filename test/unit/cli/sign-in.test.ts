@@ -36,7 +36,7 @@ describe("`auth login` with a key in the environment", () => {
     const { status, stderr, credentials } = await run("auth login", { env: { [variable]: value, CI: "true" } });
 
     expect({ status, credentials }).toEqual({ status: 2, credentials: undefined });
-    expect(stderr).toContain(`error: ${variable} is set`);
+    expect(stderr).toContain(`error: no key was stored: ${variable} is set`);
     expect(stderr).toContain(way);
   });
 

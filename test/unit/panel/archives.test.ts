@@ -165,7 +165,7 @@ describe("packFolder", () => {
   test("rejects when a file in the plan does not exist", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
     const plan = { facts: await factsOf(folder), files: ["gone.js"], excluded: [] };
-    await expect(packFolder(folder, plan, signal)).rejects.toThrow("gone.js is not there any more");
+    await expect(packFolder(folder, plan, signal)).rejects.toThrow("gone.js does not exist any more");
   });
 });
 

@@ -104,8 +104,8 @@ function refuseVariable({ flags, environment }: Context, settings: Settings, { k
   const variable = (["RUNTIMECTL_KEY", "RUNTIMECTL_KEY_FILE"] as const).find((name) => environment[name] !== undefined);
   if (variable === undefined) return;
   throw usageError(
-    `${variable} is set: commands use its key for ${settings.origin.value} without sign-in; no key was stored`,
-    `unset ${variable} to sign in with another key; to store its key: ${variable === "RUNTIMECTL_KEY" ? "printenv RUNTIMECTL_KEY | runtimectl auth login --key-stdin" : 'runtimectl auth login --key-file "$RUNTIMECTL_KEY_FILE"'}`,
+    `no key was stored: ${variable} is set, and commands use the key in it for ${settings.origin.value}`,
+    `to sign in with another key, unset ${variable}; to store the key in it: ${variable === "RUNTIMECTL_KEY" ? "printenv RUNTIMECTL_KEY | runtimectl auth login --key-stdin" : 'runtimectl auth login --key-file "$RUNTIMECTL_KEY_FILE"'}`,
   );
 }
 

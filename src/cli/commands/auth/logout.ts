@@ -12,7 +12,8 @@ export const command = defineCommand<[]>({
   notes: "The key stays valid. To revoke the key, use runtimectl keys revoke.",
   async run(context) {
     const { profile } = await resolveSettings(context);
-    if (profile === undefined) throw usageError("no profile is selected", "runtimectl profile list");
+    if (profile === undefined)
+      throw usageError("no profile is selected", "select a profile with --profile; to list all: runtimectl profile list");
     const credentials = CredentialsFile.open(context.directories.config);
     const removed = credentials.delete(profile.value);
     if (removed) await credentials.save();

@@ -29,7 +29,10 @@ export const command = defineCommand<[], Options>({
     "Exits with 7 if the daemon lacks nothing or the primary changed meanwhile, and with 3 if the command is not confirmed.",
   async run(context, _none, { fromCache = false, acceptPrimary = false }) {
     if (fromCache === acceptPrimary)
-      throw usageError("choose --from-cache or --accept-primary", "to see the difference: runtimectl daemon resync --help");
+      throw usageError(
+        "resync requires either --from-cache or --accept-primary",
+        "for the effect of each flag: runtimectl daemon resync --help",
+      );
     const { client, settings } = await connect(context, { index: { show, resync } });
     const { divergence } = await client.index.show();
     if (divergence) context.output.note(describe(divergence));
@@ -42,9 +45,9 @@ export const command = defineCommand<[], Options>({
     });
     // Another daemon can have replaced the primary during the confirmation.
     if (!isDeepStrictEqual((await client.index.show()).divergence, divergence))
-      throw new CommandError("CHANGE_CONFLICT", "the difference between this daemon and the primary has changed", {
+      throw new CommandError("CHANGE_CONFLICT", "the list of missing changes was outdated when you confirmed; nothing changed", {
         exitCode: exitCodes.conflict,
-        hint: "check it with runtimectl doctor, then decide again",
+        hint: "run the command again to see the current list",
       });
     const { data } = await client.index.resync({ body: { mode: fromCache ? "from-cache" : "accept-primary" } });
     context.output.note(`resynced: ${pluralize(data.keys, "key")} and ${pluralize(data.records, "record")}`);

@@ -47,6 +47,9 @@ export const command = defineCommand<[remote: string, file: string | undefined],
 function localName(name: string, isFolder: boolean): string {
   const plain = path.basename(name.replaceAll("\\", "_"));
   if (plain === "" || plain === "." || plain === "..")
-    throw usageError("the remote path does not end in a file name", "add the local file as second argument");
+    throw usageError(
+      "the local file has no name, because the remote path does not end in a file name",
+      "add the name of the local file as second argument",
+    );
   return isFolder ? `${plain}.zip` : plain;
 }

@@ -16,7 +16,8 @@ export const command = defineCommand<[name: string | undefined]>({
     const directory = context.directories.config;
     const config = ConfigFile.open(directory);
     const name = given ?? context.flags.profile ?? config.current;
-    if (name === undefined) throw usageError("no profile is selected", "runtimectl profile list");
+    if (name === undefined)
+      throw usageError("no profile is selected", "select a profile with --profile; to list all: runtimectl profile list");
     const profile = existingProfile(config, name);
     const hasKey = CredentialsFile.open(directory).get(name) !== undefined;
     context.output.facts({ ...profileDocument(name, profile), current: name === config.current, hasKey }, [

@@ -23,12 +23,15 @@ export const command = defineCommand<[owner: string, file: string], Options>({
     "Secrets that the file does not name stay as they are.",
   async run(context, [target, file], { stage: isStaged = false }) {
     const entries = Object.entries(parseEnv(await readTextFile(context, file))).map(([name, value = ""]) => ({ name, value }));
-    if (entries.length === 0) throw usageError(`${file} has no line NAME=value`);
+    if (entries.length === 0) throw usageError(`${file} contains no line of the form NAME=value`);
     for (const { name, value } of entries) {
       // The error message must not contain the text before the equals sign, because this text can be a part of an unquoted secret with
       // several lines.
       if (!isSecretName(name))
-        throw usageError(`${file} contains an invalid variable name; use ${secretNameForm}`, "put values of several lines in quotes");
+        throw usageError(
+          `a line of ${file} has no valid variable name; use ${secretNameForm}`,
+          "if the line is part of a longer value, put the whole value in quotes",
+        );
       assertSecretValue(name, value);
       context.output.redact(value);
     }

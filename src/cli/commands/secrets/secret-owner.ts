@@ -47,7 +47,7 @@ export async function openSecretOwner(context: Context, text: string, { isStaged
       `${JSON.stringify(text)} is neither a worker nor a namespace`,
       "use a worker such as @team/shop, or a namespace such as @team",
     );
-  if (isOfNamespace && isStaged) throw usageError("--stage applies to a worker: a namespace has no deployments");
+  if (isOfNamespace && isStaged) throw usageError("--stage cannot be used with a namespace, because a namespace has no deployments");
   const operations = { list, set, remove, listOfNamespace, setOfNamespace, removeOfNamespace };
   const connection = await connect(context, { secrets: operations, workers: { list: listWorkers } });
   const { client, settings } = connection;
@@ -88,6 +88,6 @@ export function parseSecretName(text: string): string {
       "the command line contains the value of a secret, which is now in your shell history and was visible to other users of this machine",
       "revoke that value where it was issued, and set a new one with --from-file FILE, at the prompt or by standard input",
     );
-  if (!isSecretName(text)) throw usageError(`${JSON.stringify(text)} is not ${secretNameForm}`);
+  if (!isSecretName(text)) throw usageError(`${JSON.stringify(text)} is not a valid name of a secret; use ${secretNameForm}`);
   return text;
 }

@@ -54,7 +54,7 @@ export const command = defineCommand<[reference: string], ConfigOptions>({
 async function activeVersionOf(connection: Connection<{ workers: { list: typeof list } }>, name: string): Promise<string> {
   const active = answeringVersion((await findWorker(connection, name)).versions);
   if (active) return active.version;
-  throw usageError(`no version of ${name} is enabled`, `name one: runtimectl workers config ${name}@VERSION`);
+  throw usageError(`no version of ${name} is enabled`, `to select a version: runtimectl workers config ${name}@VERSION`);
 }
 
 /**
@@ -82,7 +82,7 @@ function variablesOf({ env }: WorkerConfig): Record<string, string> {
     env.map(({ name, value }) => {
       if (value !== null) return [name, value] as const;
       throw usageError(
-        "the key cannot see the variables of this worker, so it cannot change one of them",
+        "variables of this worker cannot be changed, because the key is not allowed to read their values",
         "use a key with workers:install",
       );
     }),

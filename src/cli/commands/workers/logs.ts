@@ -132,7 +132,7 @@ function shower({ output, terminal }: Context, { isOneWorker, isOneVersion }: Sh
 function statusQuery({ status }: Options): { status?: string } {
   if (status === undefined) return {};
   if (!/^[1-5](?:xx|\d\d)$/.test(status))
-    throw usageError(`--status ${JSON.stringify(status)} is not an HTTP status or a class of statuses`, "use 404 or 5xx");
+    throw usageError(`--status ${JSON.stringify(status)} is neither an HTTP status nor a class of statuses`, "use 404 or 5xx");
   return { status };
 }
 
@@ -146,7 +146,7 @@ function limitQuery({ limit }: Options): { limit?: number } {
   if (limit === undefined) return {};
   const count = /^\d{1,5}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > 10_000)
-    throw usageError(`--limit ${JSON.stringify(limit)} is not a number of entries`, "use a whole number from 1 to 10000");
+    throw usageError(`--limit ${JSON.stringify(limit)} is not a valid number of entries`, "use a whole number from 1 to 10000");
   return { limit: count };
 }
 

@@ -89,7 +89,7 @@ async function unlessItFails<Result>(switches: VersionTransaction, act: () => Pr
       `${error instanceof Error ? error.message : String(error)}; some version changes could not be reverted`,
       {
         exitCode: exitCodes.notRolledBack,
-        hint: "run the listed commands",
+        hint: "to revert them, run the listed commands",
         details: left,
         cause: error,
       },

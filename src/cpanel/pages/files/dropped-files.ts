@@ -22,9 +22,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<readonly Fil
     await collect(folder, "", (file, below) => {
       found.push({ file, path: `${folder.name}/${below}` });
       if (found.length > mostPaths)
-        throw new Error(
-          `These are more than ${mostPaths.toLocaleString("en-GB")} files, which is what one upload takes. Drop fewer at a time.`,
-        );
+        throw new Error(`One upload can contain at most ${mostPaths.toLocaleString("en-GB")} files. Drop fewer files.`);
     });
   }
   return found;

@@ -26,7 +26,7 @@ export class DivergedError extends Error {
   readonly divergence: Divergence;
 
   constructor(divergence: Divergence) {
-    super(`${whatHappened[divergence.kind]} and lacks ${countOf(divergence)} of this daemon, which keeps its rows. ${remedy}`);
+    super(`${whatHappened[divergence.kind]} and lacks ${countOf(divergence)} of this daemon. The daemon keeps its rows. ${remedy}`);
     this.divergence = divergence;
   }
 }

@@ -199,13 +199,13 @@ export class PrimaryError extends Error {
   }
 
   static late(deadlineMs: number): PrimaryError {
-    return new PrimaryError("late", `did not answer within ${deadlineMs / 1000} s`);
+    return new PrimaryError("late", `did not respond within ${deadlineMs / 1000} s`);
   }
 
   static unauthorised(status: number): PrimaryError {
     return new PrimaryError(
       "unauthorised",
-      `refuses the token (status ${status}): it is missing, wrong or expired; set RUNTIME_AUTH_DB_SYNC_TOKEN_FILE to a file with a valid token, and restart runtimed`,
+      `rejects the token (status ${status}), which is missing, wrong or expired: set RUNTIME_AUTH_DB_SYNC_TOKEN_FILE to a file with a valid token, and restart runtimed`,
     );
   }
 

@@ -50,7 +50,7 @@ export class Replica {
       return true;
     } catch (error) {
       if (error instanceof NewerStateError) throw error;
-      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched again");
+      log.error({ err: error }, "the replica of the key store is damaged, so the daemon deletes the replica and fetches a new one");
       this.close();
       folder.removeCurrent();
       return false;
@@ -63,7 +63,7 @@ export class Replica {
     try {
       return this.#reader.readPosition();
     } catch (error) {
-      this.#options.log.error({ err: error }, "the replica of the key store cannot be read; it is fetched again");
+      this.#options.log.error({ err: error }, "the replica of the key store cannot be read, so the daemon fetches a new one");
       return undefined;
     }
   }

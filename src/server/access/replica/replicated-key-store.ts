@@ -110,7 +110,7 @@ export class ReplicatedKeyStore implements KeyStore {
         const before = this.#table.keys.size;
         await this.#table.load(reader);
         await this.records.load(reader, { isAccepted });
-        if (isAccepted) log.warn({ before, now: this.#table.keys.size }, "the keys were replaced by those of the primary");
+        if (isAccepted) log.warn({ before, now: this.#table.keys.size }, "the keys of the primary replaced the keys of this daemon");
       },
       log,
     });
@@ -247,9 +247,7 @@ export class ReplicatedKeyStore implements KeyStore {
   async #notAccepted(): Promise<ApiError> {
     await this.#replication.check(checkLimitMs);
     const { divergence } = this.#replication;
-    return divergence
-      ? indexDiverged(divergence)
-      : unavailable("received the change too late, or was restored or replaced by another server");
+    return divergence ? indexDiverged(divergence) : unavailable("received the change too late, or was restored or replaced meanwhile");
   }
 
   #known(): KnownPrimary {
@@ -306,14 +304,18 @@ export class ReplicatedKeyStore implements KeyStore {
         this.#table.keys.forgetUses(batch);
       }
     } catch (error) {
-      this.#log.warn({ err: error }, "the last use of keys could not be written");
+      this.#log.warn({ err: error }, "the times of last use of keys could not be written; the daemon tries again");
     }
   }
 }
 
 function unavailable(why: string, cause?: unknown): ApiError {
-  return new ApiError("KEY_STORE_UNAVAILABLE", `The key store is not writable now: its primary ${why}. Nothing was changed. Retry later.`, {
-    retryAfterSeconds,
-    ...(cause !== undefined && { cause }),
-  });
+  return new ApiError(
+    "KEY_STORE_UNAVAILABLE",
+    `The key store is not writable now, because its primary ${why}. Nothing was changed. Retry later.`,
+    {
+      retryAfterSeconds,
+      ...(cause !== undefined && { cause }),
+    },
+  );
 }

@@ -153,9 +153,9 @@ export class Replication {
       const known = this.#knownPosition();
       const head = known && this.#divergence && (await fetchHead(primary, known));
       if (!known || !this.#divergence || divergenceKind(known, head, true) === undefined)
-        throw new ApiError("INDEX_NOT_DIVERGED", "The primary lacks no revision of this daemon. Nothing was changed.");
+        throw new ApiError("INDEX_NOT_DIVERGED", "The primary already has all revisions of this daemon. Nothing was changed.");
       if (head?.epoch !== this.#divergedEpoch) throw resyncConflict("was replaced");
-      log.warn({ mode, divergence: this.#divergence }, "an operator decided which rows are valid");
+      log.warn({ mode, divergence: this.#divergence }, "an operator started a resync with the primary");
       if (mode === "from-cache") await this.#writeRows(known, head);
       else {
         if (!head) await primary.write(...createTables(randomUUID(), randomUUID()));
@@ -191,14 +191,14 @@ export class Replication {
       if (error instanceof DivergedError || error instanceof NewerStateError) this.#clock = undefined;
       this.#newerState = error instanceof NewerStateError ? error : undefined;
       const problem = problemOf(error as Error);
-      if (problem !== this.#problem) log.error({ err: error }, `the primary of the key store ${problem}; keys that are known here go on`);
+      if (problem !== this.#problem) log.error({ err: error }, `the primary of the key store ${problem}; the replica stays in use`);
       this.#problem = problem;
     }
   }
 
   #succeeded(): void {
     const { onDivergence, log } = this.#options;
-    if (this.#problem !== undefined) log.info("the keys are those of the primary");
+    if (this.#problem !== undefined) log.info("the replica of the key store is synced with the primary again");
     this.#problem = undefined;
     this.#newerState = undefined;
     this.#replica.isDiverged = false;
@@ -216,7 +216,7 @@ export class Replication {
     const kind = known && divergenceKind(known, head, this.#divergence !== undefined || this.#replica.isDiverged);
     if (kind) throw await this.#diverge(kind, known, head);
     if (!head) {
-      log.warn("the primary of the key store is empty: its tables are made");
+      log.warn("the primary of the key store is empty, so the daemon creates its tables");
       await primary.write(...createTables(randomUUID(), randomUUID()));
       head = (await fetchHead(primary, known)) as Head;
     }
@@ -228,7 +228,7 @@ export class Replication {
     if (!position) await this.#renew("there is no replica");
     // Own changes that the new replica lacks belong to the new history, because its revisions are higher than all earlier ones.
     else if (position.epoch !== head.epoch || !this.#hasOwnRows)
-      await this.#renew("the primary has the rows of another daemon, and all of this one");
+      await this.#renew("another daemon resynced the primary, which has all changes of this daemon");
     else if (position.revision < head.oldest) await this.#renew("the replica is older than all revisions that the primary keeps");
     else if (head.revision > position.revision) await this.#catchUp(head, position);
     else this.#behindSinceMs = undefined;
@@ -266,13 +266,13 @@ export class Replication {
     if (!this.#replica.readPosition() || !reader || !this.#hasOwnRows)
       throw new ApiError(
         "KEY_STORE_UNAVAILABLE",
-        "The replica of this daemon is incomplete. Nothing was changed. Run it on another daemon.",
+        "The resync cannot use the rows of this daemon, because its replica is incomplete. Nothing was changed. Run the resync on another daemon.",
       );
     // The primary then possibly has newer changes of other daemons, which the rows of this daemon would delete.
     if (this.#divergence?.missing.length === 0)
       throw new ApiError(
         "INDEX_NOT_DIVERGED",
-        "This daemon has no row that the primary lacks. Nothing was changed. Run it on another daemon, or use accept-primary.",
+        "The resync cannot restore the missing revisions, because this daemon has no row of them. Nothing was changed. Run the resync on another daemon, or use accept-primary.",
       );
     const rows = rowsOf(reader.allRows(), ownRows());
     await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
@@ -306,7 +306,7 @@ export class Replication {
       return;
     }
     this.#behindSinceMs ??= performance.now();
-    if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more");
+    if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it receives no newer changes of the primary");
   }
 
   /** Reads the changes that a sync has written after the position `before`. Throws if they belong to another history. */
@@ -323,7 +323,7 @@ export class Replication {
   /** Fetches a new replica. The current replica stays in use until the new replica is complete. */
   async #renew(why: string, { isAccepted = false } = {}): Promise<void> {
     const isFirst = !this.#replica.reader;
-    if (!isFirst) this.#options.log.warn({ why }, "the replica of the key store is fetched again");
+    if (!isFirst) this.#options.log.warn({ why }, "the daemon fetches a new replica of the key store");
     const reader = await this.#replica.fetchAgain();
     this.#failuresInRow = 0;
     this.#behindSinceMs = undefined;

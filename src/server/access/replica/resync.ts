@@ -45,15 +45,18 @@ export async function writeRows(source: PrimarySource, { known, head, rows, mark
         notAfterMs: Number(now?.[0]?.["now_ms"]) + acceptanceMs,
       }),
     );
-    if (results.at(-1)?.length !== 1) throw resyncConflict("has changed");
+    if (results.at(-1)?.length !== 1) throw resyncConflict("was changed");
   } finally {
     await primary.close();
   }
 }
 
 /** Returns the error of a resync for which the operator saw another state of the primary. */
-export function resyncConflict(change: "was replaced" | "has changed"): ApiError {
-  return new ApiError("CHANGE_CONFLICT", `The primary ${change} meanwhile. Nothing was changed. Run runtimectl doctor, then decide again.`);
+export function resyncConflict(change: "was replaced" | "was changed"): ApiError {
+  return new ApiError(
+    "CHANGE_CONFLICT",
+    `The primary ${change} after the last comparison with this daemon. Nothing was changed. Check the difference with runtimectl doctor, then run the resync again.`,
+  );
 }
 
 /** Returns the newest row of each key and record, from a replica and the changes of this daemon. The replica can have newer rows. */

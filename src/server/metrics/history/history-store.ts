@@ -190,7 +190,7 @@ export class HistoryStore {
     return this.sizeBytes + this.#otherBytes;
   }
 
-  /** Memory in bytes in use, or the memory that all workers would need if they were active. Returns the larger number. */
+  /** Returns the larger of two numbers in bytes: the memory in use, and the memory that all workers would need if they were active. */
   get #reservedBytes(): number {
     return Math.max(this.#usedBytes, this.#workers.size * newSeriesBytes);
   }

@@ -86,7 +86,7 @@ export class FilePlaces {
   inUnit(text: string, caller: FileCaller): WritablePlace & { readonly name: string } {
     const place = this.writable(text, caller);
     const name = place.inUnit.at(-1);
-    if (name === undefined) throw notWritable(text, "it is the folder of a package");
+    if (name === undefined) throw notWritable(text, "the path is the folder of a whole package");
     return { ...place, name };
   }
 
@@ -134,7 +134,7 @@ function checkSegment(segment: string, path: string): void {
   if (segment === "" || segment === "." || segment === ".." || segment.includes("\\")) {
     throw new ApiError(
       "PATH_TRAVERSAL",
-      `The path ${shown(path)} is not valid. Begin the path with a directory from the file list, without "..", ".", "//" and "\\".`,
+      `The path ${shown(path)} is not valid. Begin the path with a directory from the file list. The path must not contain "..", ".", "//" or "\\".`,
     );
   }
   if (/\p{Cc}|\p{Cs}/u.test(segment)) throw unusable(path, "it contains control characters or invalid Unicode");
@@ -143,7 +143,7 @@ function checkSegment(segment: string, path: string): void {
 
 /** Throws if some operating systems cannot store a file with this name. The same rules apply to the entries of an archive. */
 export function checkNewName(name: string): void {
-  if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is not valid: a name has no "/".`);
+  if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is not valid: a name must not contain "/".`);
   checkSegment(name, name);
   if (name === installationFileName) throw unusable(name, "the daemon writes this file when it installs a version");
   const problem = nameProblem(name);

@@ -98,7 +98,9 @@ export function asFileFailure(error: unknown, path: string): unknown {
     case "EXDEV":
       return notWritable(path, "the destination is on another file system; download the files and upload them there", error);
     case "ENAMETOOLONG":
-      return new ApiError("INVALID_REQUEST", `The path ${shown(path)} cannot be used: it is too long for the disk.`, { cause: error });
+      return new ApiError("INVALID_REQUEST", `The path ${shown(path)} cannot be used: it is too long for the file system.`, {
+        cause: error,
+      });
     default:
       return asStorageFailure(error);
   }

@@ -125,7 +125,7 @@ export async function retireFolder({ retire, log }: Retiring, folder: string, mo
   try {
     await retire(folder, movedTo);
   } catch (error) {
-    log.error({ err: error, folder }, "what runs from a replaced folder could not be retired");
+    log.error({ err: error, folder }, "the isolates of a replaced folder could not be stopped");
   }
 }
 

@@ -119,7 +119,10 @@ export class StagingArea {
     } catch (error) {
       // Ignores the error if there is no interrupted change, because the directory can be read-only.
       if (this.#staged().length === 0) return;
-      this.#log.warn({ err: error, directory: this.directory }, "what a crash has left of changes to packages here could not be finished");
+      this.#log.warn(
+        { err: error, directory: this.directory },
+        "package changes that a crash interrupted could not be finished; check the permissions of the directory, then restart",
+      );
     }
   }
 

@@ -16,7 +16,7 @@ export function createWorkerStorage(options: WorkerEngineOptions, restart: (name
       reportQuota(options, data, usage);
       restart(data.name);
     },
-    onError: (error) => options.log.error({ err: error }, "folders of workers could not be measured"),
+    onError: (error) => options.log.error({ err: error }, "the sizes of worker folders could not be measured"),
   });
 }
 

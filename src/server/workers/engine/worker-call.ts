@@ -258,7 +258,7 @@ export class WorkerCall {
   readonly #onRequestClose = (): void => {
     // Does nothing after `start`. The isolate receives an Abort frame for the body and sends a response.
     if (this.#channel || this.request.complete) return;
-    this.fail(new ApiError("INVALID_REQUEST", "The request body ended before it was complete."));
+    this.fail(new ApiError("INVALID_REQUEST", "The request ended before its body was complete."));
   };
 
   #takeBytes(count: number): boolean {

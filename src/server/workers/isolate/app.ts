@@ -33,8 +33,8 @@ export interface AppSource {
 }
 
 /**
- * Returns the functions of the worker. They are in a default export with `fetch` or `routes`, a default function, the module itself, an
- * exported Node app, or an `http.Server` that listens. Rejects with a TypeError otherwise.
+ * Returns the functions of the worker that handle requests and lifecycle events. Finds them in a default export with `fetch` or `routes`, a
+ * default function, the module itself, an exported Node app, or a listening `http.Server`. Otherwise rejects with a TypeError.
  */
 export async function findApp({ module, servers, report }: AppSource): Promise<App> {
   const { value: exported } = await settled(module["default"]);

@@ -206,7 +206,7 @@ export class IsolatePool {
 }
 
 function noRequestWaits(): ApiError {
-  return new ApiError("WORKER_POOL_SATURATED", "The isolate was not started, because no request waits for it any longer.", {
+  return new ApiError("WORKER_POOL_SATURATED", "The isolate was not started, because no request is waiting for an isolate any longer.", {
     retryAfterSeconds: 1,
   });
 }

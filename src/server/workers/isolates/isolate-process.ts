@@ -301,7 +301,7 @@ export class IsolateProcess {
     this.#child.closeOutput();
     this.#step.failToEnd(end);
     this.#sockets.failAll();
-    this.calls.failAll(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`));
+    this.calls.failAll(new ApiError("WORKER_CRASHED", `The worker's process ${end} during the request.`));
     void this.slot.remove().catch(() => undefined);
     this.events?.onExit(this, end);
   }

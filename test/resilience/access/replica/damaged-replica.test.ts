@@ -131,9 +131,9 @@ describe("a primary that requires a token", () => {
 
       const { isReadable, isWritable, problem } = refused.store.readState();
       expect({ isReadable, isWritable }).toEqual({ isReadable: false, isWritable: false });
-      expect(problem).toMatch(/^the primary of the key store refuses the token \(status 401\): it is missing, wrong or expired/);
+      expect(problem).toMatch(/^the primary of the key store rejects the token \(status 401\), which is missing, wrong or expired/);
       if (token !== undefined) expect(problem).not.toContain(token);
-      await expect(refused.store.create(newKey())).rejects.toThrow(/refuses the token/);
+      await expect(refused.store.create(newKey())).rejects.toThrow(/rejects the token/);
     }
     expect(store.keyCount).toBe(1);
   });

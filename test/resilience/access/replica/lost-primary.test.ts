@@ -40,8 +40,8 @@ test("a key store keeps its keys, but rejects changes, while the primary is stop
   await sqld.freeze();
   delays.enable();
 
-  const hash = await expectRefused(store, /its primary did not answer within 2 s\. Nothing was changed/);
-  await expect(store.revoke(id, 1_700_000_001)).rejects.toThrow(/did not answer/);
+  const hash = await expectRefused(store, /its primary did not respond within 2 s\. Nothing was changed/);
+  await expect(store.revoke(id, 1_700_000_001)).rejects.toThrow(/did not respond/);
 
   delays.disable();
   expect(store.findByHash(key.hash)).toMatchObject({ id });
@@ -52,7 +52,7 @@ test("a key store keeps its keys, but rejects changes, while the primary is stop
     .toMatchObject({
       isReadable: true,
       isWritable: false,
-      problem: "the primary of the key store did not answer within 2 s",
+      problem: "the primary of the key store did not respond within 2 s",
     });
   sqld.thaw();
   await expect.poll(() => isWritable(store)).toBe(true);

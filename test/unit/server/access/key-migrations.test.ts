@@ -157,7 +157,7 @@ describe("a migration step", () => {
       expect(() => open(file, [...newer, failing])).toThrow(
         new RegExp(
           `^The key store ${file} cannot be opened \\(its migration to schema ${current + 2}, "fill the column note", failed: .+\\)\\. ` +
-            `It still has schema ${current}, and ${backup} is a copy of it\\.`,
+            `The key store still has schema ${current}, and ${backup} is a copy\\.`,
         ),
       );
 
@@ -173,7 +173,7 @@ describe("a migration step", () => {
     const blocked: KeyMigration = { ...addNote, apply: () => expect.unreachable() };
     await mkdir(path.join(directory, `${backupName}.unfinished`));
 
-    expect(() => open(file, [...keyMigrations, blocked])).toThrow(/cannot be opened .*the keys are still in it/);
+    expect(() => open(file, [...keyMigrations, blocked])).toThrow(/The keys are still in the key store/);
 
     expect((await readFile(file)).equals(before)).toBe(true);
     expect(schemaIn(file)).toBe(current);

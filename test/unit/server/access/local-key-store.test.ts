@@ -287,7 +287,7 @@ describe("an unusable key store", () => {
     const content = Buffer.alloc(8_192, "not a database ");
     await writeFile(file, content);
 
-    expect(() => openStore(directory)).toThrow(/keys\.db cannot be opened .*restore it from a backup/);
+    expect(() => openStore(directory)).toThrow(/keys\.db cannot be opened .*Restore a backup/);
 
     expect(await readFile(file)).toEqual(content);
     expect(await readdir(directory)).toEqual(["keys.db"]);

@@ -9,9 +9,9 @@ test.each([
   ["RUNTIME_STATE_DIRECTORY", "RUNTIME_STATE_DIR"],
   ["RUNTIME_WORKER_UID", "RUNTIME_WORKER_UIDS"],
 ])("the warning for %s suggests the most similar variable name", (name, meant) => {
-  expect(warningOf(name)).toBe(`${name} is set and is no variable of runtimed; is ${meant} meant?`);
+  expect(warningOf(name)).toBe(`${name} is set, but runtimed has no such variable; did you mean ${meant}?`);
 });
 
 test.each(["RUNTIME_FOOBAR", "RUNTIME_WORKER_TIMEOUTT", "RUNTIME_X", "RUNTIME_"])("the warning for %s suggests no name", (name) => {
-  expect(warningOf(name)).toBe(`${name} is set and is no variable of runtimed`);
+  expect(warningOf(name)).toBe(`${name} is set, but runtimed has no such variable`);
 });
