@@ -29,7 +29,11 @@ export function validationMessage(issue: z.core.$ZodRawIssue): string | undefine
       return limitOf("least", issue.minimum, issue.origin);
     case "unrecognized_keys":
       return `has unknown fields: ${issue.keys.join(", ")}`;
-    default:
+    case "custom":
+    case "invalid_element":
+    case "invalid_format":
+    case "invalid_key":
+    case "not_multiple_of":
       return undefined;
   }
 }

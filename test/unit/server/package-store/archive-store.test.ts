@@ -18,8 +18,8 @@ test("the check of the registry returns at once while the registry does not resp
 test("a failed download is the problem of the registry until a later check succeeds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const get = () => Promise.reject(RegistryError.late(2000));
-  const archives = new ArchiveStore({ has: () => Promise.resolve(false), get } as unknown as BlobStore, () => Promise.resolve());
+  const blobs = { has: () => Promise.resolve(false), get: () => Promise.reject(RegistryError.late(2000)) };
+  const archives = new ArchiveStore(blobs as unknown as BlobStore, () => Promise.resolve());
   const archive = { digest: `sha256:${"1".repeat(64)}`, sizeBytes: 1, format: "tar" } as const;
 
   await expect(archives.fetch(archive, "site", "file")).rejects.toMatchObject({ code: "PACKAGE_UNAVAILABLE" });
