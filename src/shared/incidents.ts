@@ -1,11 +1,15 @@
 import type { HealthCheck } from "./contract/health.js";
+import type { Instance } from "./contract/instances.js";
 import type { ApiKey } from "./contract/keys.js";
 import type { Plugin } from "./contract/plugins.js";
+import { withoutReplaced } from "./instance-list.js";
 import type { LastError, WorkerHealth } from "./contract/worker-health.js";
 
 /** Number of days before the expiry of an API key from which the key counts as an incident. */
 export const expiryNoticeDays = 14;
 const daySeconds = 86_400;
+/** Number of daemons whose problems an incident names. */
+const mostNamedInstances = 3;
 
 /**
  * Health checks whose failure an operator must repair. `setUpProblems` returns those of the other health checks that describe
@@ -30,17 +34,17 @@ export const incidentStates = ["failing", "backoff", "degraded"] as const;
 
 /** A problem that an operator must repair. */
 export interface Incident {
-  readonly kind: "worker" | "plugin" | "check" | "key";
+  readonly kind: "worker" | "plugin" | "check" | "key" | "instance";
   readonly state: (typeof incidentStates)[number];
-  /** Name of the worker, plugin, health check or key. */
+  /** Name of the worker, plugin, health check or key. For daemons: their number and state, such as `1 of 3 instances is unreachable`. */
   readonly subject: string;
-  /** Active version of the worker. Undefined for plugins, health checks and keys. */
+  /** Active version of the worker. Only for workers. */
   readonly version?: string | undefined;
-  /** Start of the incident in Unix seconds. Undefined for health checks and keys. */
+  /** Start of the incident in Unix seconds. Only for workers and plugins. */
   readonly since?: number | undefined;
   /** True if the incident began earlier, at an unknown time. `since` is then a start of the daemon. */
   readonly isSinceStart?: boolean | undefined;
-  /** The deployment after which the incident began. Undefined for plugins, health checks and keys. */
+  /** The deployment after which the incident began. Only for workers. */
   readonly suspect?: WorkerHealth["suspect"];
   /** Cause of the incident, in one sentence. */
   readonly reason: string;
@@ -51,9 +55,12 @@ export interface Incident {
   readonly error?: string | undefined;
   /** The version that becomes active if the operator rolls back the worker. */
   readonly rollbackTo?: string | undefined;
-  /** Id of the API key that expires. Undefined for workers, plugins and health checks. */
+  /** Id of the API key that expires. Only for keys. */
   readonly keyId?: number | undefined;
 }
+
+/** The data of a daemon that decide whether it is an incident. */
+export type ListedInstance = Pick<Instance, "name" | "id" | "state" | "problem">;
 
 type ExpiringKey = Pick<ApiKey, "id" | "name" | "role" | "namespaces" | "createdAt" | "expiresAt">;
 
@@ -63,13 +70,22 @@ export interface IncidentSources {
   readonly plugins?: readonly Pick<Plugin, "name" | "health">[] | undefined;
   readonly checks?: readonly HealthCheck[] | undefined;
   readonly keys?: readonly ExpiringKey[] | undefined;
+  readonly instances?: readonly ListedInstance[] | undefined;
   readonly nowSeconds: number;
 }
 
 /** Returns all current incidents, the most severe first. Within a severity, the most recent incident is first. */
-export function incidentsOf({ workers = [], plugins = [], checks = [], keys = [], nowSeconds }: IncidentSources): Incident[] {
+export function incidentsOf({
+  workers = [],
+  plugins = [],
+  checks = [],
+  keys = [],
+  instances = [],
+  nowSeconds,
+}: IncidentSources): Incident[] {
   const found = [
     ...checks.flatMap(checkIncident),
+    ...instanceIncidents(instances),
     ...workers.flatMap(workerIncident),
     ...plugins.flatMap(pluginIncident),
     ...keys.filter((key) => !isReplaced(key, keys)).flatMap((key) => keyIncident(key, nowSeconds)),
@@ -119,6 +135,28 @@ function pluginIncident({ name, health }: Pick<Plugin, "name" | "health">): Inci
 function checkIncident({ name, status, message }: HealthCheck): Incident[] {
   if (status === "ok" || !urgentChecks.has(name)) return [];
   return [{ kind: "check", state: status === "failed" ? "failing" : "degraded", subject: name, reason: message ?? status }];
+}
+
+/**
+ * Returns one incident for all unreachable daemons, and one for those that are gone. A daemon that is gone is no incident if another one
+ * has its name.
+ */
+function instanceIncidents(instances: readonly ListedInstance[]): Incident[] {
+  const counted = withoutReplaced(instances);
+  return (["unreachable", "gone"] as const).flatMap((state): Incident[] => {
+    const found = counted.filter((instance) => instance.state === state);
+    if (found.length === 0) return [];
+    const named = found.slice(0, mostNamedInstances).map(({ name, problem }) => `${name}: ${problem ?? `It is ${state}.`}`);
+    const others = found.length - named.length;
+    return [
+      {
+        kind: "instance",
+        state: "degraded",
+        subject: `${found.length} of ${counted.length} instances ${found.length === 1 ? "is" : "are"} ${state}`,
+        reason: [...named, ...(others > 0 ? [`${others} more.`] : [])].join(" "),
+      },
+    ];
+  });
 }
 
 /** Returns whether a newer key has the same name, role and namespaces, as after a rotation. */

@@ -2,7 +2,7 @@ import { nounOf } from "./contract/changes.js";
 import type { EventType } from "./contract/events.js";
 
 /** The API resources whose changes the daemon announces as events. `health` is the state of workers and plugins. */
-export const eventResources = ["workers", "plugins", "hosts", "secrets", "keys", "health"] as const;
+export const eventResources = ["workers", "plugins", "hosts", "secrets", "keys", "instances", "health"] as const;
 export type EventResource = (typeof eventResources)[number];
 
 const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
@@ -11,6 +11,7 @@ const resourceOfNoun: Readonly<Partial<Record<string, EventResource>>> = {
   host: "hosts",
   secret: "secrets",
   key: "keys",
+  instance: "instances",
 };
 
 /** Whether `known` selects the query with this name. An entry of `known` that ends with a dot selects all names with this prefix. */

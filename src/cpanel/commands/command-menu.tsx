@@ -18,7 +18,12 @@ interface CommandMenuProps {
 /** The command menu. Stays mounted while it is closed, because its actions run after the menu closes. */
 export function CommandMenu({ isOpen, onClose, onError }: CommandMenuProps) {
   const actions = useCommandActions(onError);
-  return isOpen ? <OpenMenu actions={actions} onClose={onClose} onError={onError} /> : null;
+  return (
+    <>
+      {isOpen && <OpenMenu actions={actions} onClose={onClose} onError={onError} />}
+      {actions.instances.dialog}
+    </>
+  );
 }
 
 /**
@@ -108,6 +113,6 @@ function OpenMenu({ actions, onClose, onError }: Omit<CommandMenuProps, "isOpen"
 function commandsFor(commands: readonly Command[], text: string): readonly Command[] {
   const found = matchCommands(commands, text);
   if (text !== "") return found;
-  const groups = ["Pages", "Apps", "Plugins", "Actions"];
+  const groups = ["Pages", "Apps", "Plugins", "Instances", "Actions"];
   return found.toSorted((one, other) => groups.indexOf(one.group) - groups.indexOf(other.group));
 }

@@ -4,7 +4,7 @@ import type { HealthState } from "../components/state-dot.js";
 /** An entry of the command menu. */
 export interface Command {
   readonly id: string;
-  readonly group: "Pages" | "Apps" | "Plugins" | "Actions";
+  readonly group: "Pages" | "Apps" | "Plugins" | "Instances" | "Actions";
   readonly icon: IconName;
   readonly title: string;
   /** State of the app or plugin that the entry opens. Undefined for other entries, and while the states are loading. */

@@ -1,5 +1,7 @@
 import { useMemo } from "react";
+import type { Instance } from "../../shared/contract/instances.js";
 import { list, type Plugin } from "../../shared/contract/plugins.js";
+import { instanceLabel } from "../../shared/instance-list.js";
 import { useApi } from "../live/use-api.js";
 import { useResource } from "../live/use-resource.js";
 import { useServedAt } from "../live/use-served-at.js";
@@ -7,6 +9,8 @@ import type { App } from "../pages/apps/app.js";
 import { appMenu } from "../pages/apps/app-menu.js";
 import { useAppHealth } from "../pages/apps/use-app-health.js";
 import { useApps } from "../pages/apps/use-apps.js";
+import { instanceMenu } from "../pages/instances/instance-menu.js";
+import { useInstances, useMayDrain } from "../pages/instances/use-instances.js";
 import { detailOf, filesOf } from "../pages/plugins/plugin-address.js";
 import { sectionsFor } from "../pages/sections.js";
 import { usePrincipal } from "../session/use-principal.js";
@@ -23,6 +27,8 @@ export function useCommands(actions: CommandActions): readonly Command[] {
   const { apps } = useApps();
   const { byName: health } = useAppHealth();
   const { data: plugins } = useResource("plugins", () => api.plugins.list(), { isWanted: permissions.includes("plugins:read") });
+  const { data: instances } = useInstances();
+  const mayDrain = useMayDrain();
   const { router, theme, rail, session } = usePanel();
   const servedAt = useServedAt();
   return useMemo(() => {
@@ -66,6 +72,13 @@ export function useCommands(actions: CommandActions): readonly Command[] {
         ...(mayToggle ? [{ ...entry, ...toggle, run: () => actions.plugins.toggle(plugin) }] : []),
       ];
     };
+    const ofInstance = (instance: Instance): Command[] =>
+      instanceMenu(instance, actions.instances).flatMap((choice): Command[] => {
+        if (!("run" in choice)) return [];
+        const name = instanceLabel(instance, instances ?? []);
+        const { title, icon, run } = choice;
+        return [{ group: "Instances", isDetail: true, id: `${title} ${instance.id}`, icon, title: `${name}: ${lowerFirst(title)}`, run }];
+      });
     const general: Command[] = [
       ...(permissions.includes("keys:create")
         ? [{ id: "new key", group: "Actions", icon: "add", title: "Create a key", run: go("keys/new") } as const]
@@ -93,9 +106,10 @@ export function useCommands(actions: CommandActions): readonly Command[] {
       })),
       ...apps.flatMap(ofApp),
       ...(plugins ?? []).flatMap(ofPlugin),
+      ...(mayDrain ? (instances ?? []).flatMap(ofInstance) : []),
       ...general,
     ];
-  }, [actions, permissions, apps, health, plugins, router, theme, rail, session, servedAt]);
+  }, [actions, permissions, apps, health, plugins, instances, mayDrain, router, theme, rail, session, servedAt]);
 }
 
 function lowerFirst(text: string): string {

@@ -17,8 +17,12 @@ const names: Readonly<Record<EventResource, readonly string[]>> = {
   hosts: ["hosts", "activity.recent"],
   secrets: ["secrets.", "activity.recent"],
   keys: ["keys", "health.verbose", "activity.recent"],
+  instances: ["instances", "activity.recent"],
   health: ["workers.health", "plugins"],
 };
+
+/** Resources that also change without an event, such as when a daemon stops. They keep the intervals of the components that show them. */
+const polled: ReadonlySet<string> = new Set(["instances"]);
 
 /** All resources that the panel polls, by name. If two pages use the same name, they share one resource and its responses. */
 export class Resources {
@@ -34,7 +38,7 @@ export class Resources {
   of<Data>(name: string): QueryState<Data> {
     const known = this.#byName.get(name);
     if (known) return known as QueryState<Data>;
-    const isTold = eventResources.some((told) => isNamedIn(names[told], name));
+    const isTold = !polled.has(name) && eventResources.some((told) => isNamedIn(names[told], name));
     const leastIntervalMs = () => (isTold ? (this.#isFed ? fedIntervalMs : unfedIntervalMs) : 0);
     const resource = new QueryState<Data>({ isOpen: this.#isOpen, leastIntervalMs });
     this.#byName.set(name, resource);

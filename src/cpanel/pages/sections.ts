@@ -68,6 +68,13 @@ export const sections: readonly Section[] = [
     view: lazy(async () => ({ default: (await import("./keys/keys.js")).Keys })),
   },
   {
+    path: "instances",
+    title: "Instances",
+    icon: "instances",
+    permissions: ["workers:read"],
+    view: lazy(async () => ({ default: (await import("./instances/instances.js")).Instances })),
+  },
+  {
     path: "settings",
     title: "Settings",
     icon: "settings",

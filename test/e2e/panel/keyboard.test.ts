@@ -58,6 +58,7 @@ const pages = [
   "plugins",
   "plugins/lamp",
   "hosts",
+  "instances",
 ];
 
 test.each(pages)("reaches each control of %s with Tab, and shows the focus", async (path) => {

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connect, uploadOf } from "../../support/connect.js";
@@ -76,6 +77,7 @@ test.each([
   ["apps", "storefront-checkout", "Restart"],
   ["hosts", "checkout.example.org", "Add"],
   ["plugins", "request-counter", "Delete"],
+  ["instances", hostname(), "Drain"],
   ["apps/storefront-checkout/files?path=workers/storefront-checkout/1.0.0", "product-list.txt", "Rename"],
 ])("breaks no word in the table of %s, and has a menu for the actions of a row", async (path, name, action) => {
   await goTo(path);

@@ -30,7 +30,7 @@ test("opens the overview after the sign-in, and every section by its link", asyn
   expect(page.url()).toBe(`${daemon.url}/cpanel/overview`);
   await expectAccessible(page);
   await signIn(page, daemon.rootKey);
-  for (const title of ["Apps", "Logs", "Activity", "Plugins", "Hosts", "Keys", "Settings", "Overview"]) {
+  for (const title of ["Apps", "Logs", "Activity", "Plugins", "Hosts", "Keys", "Instances", "Settings", "Overview"]) {
     await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: title, exact: true }).click();
     await page.getByRole("heading", { name: title, level: 1 }).waitFor();
     await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe(title);
@@ -47,7 +47,7 @@ test("shows four sections in the bar of a narrow screen, and the others in a she
   expect(await bar.getByRole("link").allInnerTexts()).toEqual(["Overview", "Apps", "Logs", "Activity"]);
   await bar.getByRole("button", { name: "More" }).click();
   const sheet = page.getByRole("dialog", { name: "More" });
-  expect(await sheet.getByRole("link").allInnerTexts()).toEqual(["Plugins", "Hosts", "Keys", "Settings"]);
+  expect(await sheet.getByRole("link").allInnerTexts()).toEqual(["Plugins", "Hosts", "Keys", "Instances", "Settings"]);
   await expectAccessible(page);
   await page.setViewportSize({ width: 360, height: 740 });
   await sheet.getByRole("link", { name: "Keys" }).click();

@@ -165,7 +165,7 @@ describe("EventSubscription", () => {
     feed.setReader(operator);
     await vi.advanceTimersByTimeAsync(0);
     expect(heard.fed.at(-1)).toBe(true);
-    expect(heard.touched).toEqual([["workers", "plugins", "hosts", "secrets", "keys", "health"]]);
+    expect(heard.touched).toEqual([["workers", "plugins", "hosts", "secrets", "keys", "instances", "health"]]);
     await vi.advanceTimersByTimeAsync(1000);
     stream.send(event(2, "key.revoked"));
     await vi.advanceTimersByTimeAsync(0);

@@ -5,7 +5,7 @@ import { percent } from "../../../src/cpanel/pages/overview/figures.js";
 import { noHistory, rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
 import { currentFigure, tileFigures } from "../../../src/cpanel/pages/overview/tile-figures.js";
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
-import { incidentsOf, setUpProblems, type Incident } from "../../../src/shared/incidents.js";
+import { incidentsOf, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
 
 const points = {
   at: [100, 110, 200],
@@ -108,6 +108,12 @@ describe("the sentence about the state", () => {
       9,
       { state: "failing", text: "2 apps are failing · 1 plugin is failing · 1 app is degraded" },
     ],
+    [
+      "an unreachable daemon",
+      [{ kind: "instance", state: "degraded", subject: "1 of 3 instances is unreachable", reason: "y" }, incident("worker", "failing")],
+      9,
+      { state: "failing", text: "1 app is failing · 1 of 3 instances is unreachable" },
+    ],
     ["an expired key", [incident("key", "failing")], 9, { state: "degraded", text: "1 key has expired" }],
   ])("names the most severe incident first (case: %s)", (_what, incidents, served, status) => {
     expect(statusOf(incidents, served)).toEqual(status);
@@ -148,6 +154,38 @@ describe("incidents of keys", () => {
 
   test("omit a key whose whole lifetime is at most one day", () => {
     expect(subjects({ ...key, createdAt: 10 * day, expiresAt: 11 * day })).toEqual([]);
+  });
+});
+
+const listed = (name: string, state: ListedInstance["state"], problem?: string): ListedInstance => ({
+  id: `id-${name}`,
+  name,
+  state,
+  problem,
+});
+const incidentsOfInstances = (...instances: readonly ListedInstance[]) =>
+  incidentsOf({ instances, nowSeconds: 0 }).map(({ state, subject, reason }) => `${state}: ${subject}: ${reason}`);
+
+describe("incidents of daemons", () => {
+  test("name the unreachable daemons with their problems, and those that are gone", () => {
+    expect(incidentsOfInstances(listed("a", "ready"), listed("b", "draining"), listed("c", "starting"))).toEqual([]);
+    expect(
+      incidentsOfInstances(listed("a", "ready"), listed("b", "unreachable", "It did not respond within 2 s."), listed("c", "gone")),
+    ).toEqual([
+      "degraded: 1 of 3 instances is unreachable: b: It did not respond within 2 s.",
+      "degraded: 1 of 3 instances is gone: c: It is gone.",
+    ]);
+  });
+
+  test("name at most three daemons", () => {
+    const away = ["b", "c", "d", "e", "f"].map((name) => listed(name, "unreachable", "No."));
+    expect(incidentsOfInstances(listed("a", "ready"), ...away)).toEqual([
+      "degraded: 5 of 6 instances are unreachable: b: No. c: No. d: No. 2 more.",
+    ]);
+  });
+
+  test("omit a daemon that is gone if another daemon has its name", () => {
+    expect(incidentsOfInstances(listed("a", "ready"), { ...listed("a", "gone"), id: "earlier" })).toEqual([]);
   });
 });
 

@@ -10,8 +10,18 @@ import { rolePermissions } from "../../../src/shared/permissions.js";
 const titles = (permissions: Parameters<typeof sectionsFor>[0]) => sectionsFor(permissions).map(({ title }) => title);
 
 test("the panel offers only the sections that a key is allowed to use", () => {
-  expect(titles(rolePermissions.admin)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Keys", "Settings"]);
-  expect(titles(rolePermissions.editor)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Settings"]);
+  expect(titles(rolePermissions.admin)).toEqual([
+    "Overview",
+    "Apps",
+    "Logs",
+    "Activity",
+    "Plugins",
+    "Hosts",
+    "Keys",
+    "Instances",
+    "Settings",
+  ]);
+  expect(titles(rolePermissions.editor)).toEqual(["Overview", "Apps", "Logs", "Activity", "Plugins", "Hosts", "Instances", "Settings"]);
   expect(titles(["audit:read"])).toEqual(["Overview", "Activity", "Settings"]);
   expect(titles([])).toEqual(["Overview", "Settings"]);
 });

@@ -26,6 +26,7 @@ const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   hosts: ["hosts"],
   secrets: ["secrets."],
   keys: ["keys"],
+  instances: ["instances"],
   health: ["health", "plugins"],
 };
 

@@ -87,6 +87,12 @@ export function IncidentList({ incidents, plugins, keys }: Incidents) {
         </Button>
       );
     }
+    if (kind === "instance")
+      return (
+        <ActionLink to="instances" label="Show instances">
+          Show instances
+        </ActionLink>
+      );
     return (
       <ActionLink to="settings" label="Open settings of the daemon">
         Open settings
@@ -124,7 +130,7 @@ export function IncidentList({ incidents, plugins, keys }: Incidents) {
   );
 }
 
-const nouns = { worker: "app", plugin: "plugin", check: "health check", key: "key" } as const;
+const nouns = { plugin: "plugin", check: "health check", key: "key", instance: undefined } as const;
 
 function Row({ incident: { kind, state, subject, version, since, isSinceStart, suspect, reason, error } }: { incident: Incident }) {
   return (
@@ -151,6 +157,7 @@ function Row({ incident: { kind, state, subject, version, since, isSinceStart, s
 function pageOf(kind: Incident["kind"], subject: string): string {
   if (kind === "worker") return `apps/${subject}`;
   if (kind === "plugin") return detailOf(subject);
+  if (kind === "instance") return "instances";
   return kind === "key" ? "keys" : "settings";
 }
 

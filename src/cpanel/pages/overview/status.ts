@@ -16,10 +16,12 @@ export function statusOf(incidents: readonly Incident[], served: number | undefi
   if (incidents.length === 0) return { state: "ok", text: allWell(served) };
   const count = (kind: Incident["kind"], isSevere: boolean) =>
     incidents.filter((incident) => incident.kind === kind && (incident.state !== "degraded") === isSevere).length;
+  const ofInstances = incidents.filter(({ kind }) => kind === "instance").map(({ subject }) => subject);
   const parts = [
     part(count("check", true), "health check", "fails", "fail"),
     part(count("worker", true), "app", "is failing", "are failing"),
     part(count("plugin", true), "plugin", "is failing", "are failing"),
+    ...ofInstances,
     part(count("check", false), "health check", "reports a problem", "report a problem"),
     part(count("worker", false), "app", "is degraded", "are degraded"),
     part(count("plugin", false), "plugin", "is degraded", "are degraded"),

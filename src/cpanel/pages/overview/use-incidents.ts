@@ -7,6 +7,7 @@ import { useApi } from "../../live/use-api.js";
 import { useResource, type Resource } from "../../live/use-resource.js";
 import { useMay } from "../../session/use-principal.js";
 import { useAppHealth } from "../apps/use-app-health.js";
+import { useInstances } from "../instances/use-instances.js";
 
 const operations = { health: { ready }, plugins: { list: pluginsContract.list }, keys: { list: keysContract.list } };
 const checkIntervalMs = 60_000;
@@ -35,6 +36,7 @@ export function useIncidents(): Incidents {
     intervalMs: checkIntervalMs,
     isWanted: mayKeys,
   });
+  const { data: instances } = useInstances();
   const incidents = useMemo(
     () =>
       incidentsOf({
@@ -42,9 +44,10 @@ export function useIncidents(): Incidents {
         plugins: plugins.data,
         checks: checks.data?.checks,
         keys: keys.data,
+        instances,
         nowSeconds: Date.now() / 1000,
       }),
-    [apps.data, plugins.data, checks.data, keys.data],
+    [apps.data, plugins.data, checks.data, keys.data, instances],
   );
   const sources = [...(mayWorkers ? [apps] : []), ...(mayPlugins ? [plugins] : []), ...(mayKeys ? [keys] : [])];
   return {

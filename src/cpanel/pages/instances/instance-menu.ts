@@ -1,0 +1,12 @@
+import type { Instance } from "../../../shared/contract/instances.js";
+import type { RowAction } from "../../components/row-actions.js";
+import type { InstanceActions } from "./use-instance-actions.js";
+
+/** Returns the actions that are possible for a daemon: none if it is gone, otherwise to start or to end its drain. */
+export function instanceMenu(instance: Instance, actions: InstanceActions): readonly RowAction[] {
+  const { isPending } = actions;
+  if (instance.state === "gone") return [];
+  return instance.state === "draining"
+    ? [{ title: "End drain", icon: "play", isPending, run: () => actions.endDrain(instance) }]
+    : [{ title: "Drain", icon: "pause", isPending, run: () => actions.drain(instance) }];
+}
