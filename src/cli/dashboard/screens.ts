@@ -3,6 +3,7 @@ import type { ActionId } from "./keyboard/keymap.js";
 import { ConnectScreen } from "./connect/connect.js";
 import { FilesScreen } from "./files/files.js";
 import { HostsScreen } from "./hosts/hosts.js";
+import { InstancesScreen } from "./instances/instances.js";
 import { KeysScreen } from "./keys/keys.js";
 import { LogsScreen } from "./logs/logs.js";
 import { OverviewScreen } from "./overview/overview.js";
@@ -20,6 +21,7 @@ export const screens = [
   { id: "logs", title: "Logs", action: "screen.logs", component: LogsScreen },
   { id: "hosts", title: "Hosts", action: "screen.hosts", component: HostsScreen },
   { id: "connect", title: "Connect", action: "screen.connect", component: ConnectScreen, needsNoSession: true },
+  { id: "instances", title: "Instances", action: "screen.instances", component: InstancesScreen },
 ] as const satisfies readonly Screen[];
 
 /**

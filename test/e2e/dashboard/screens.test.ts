@@ -27,8 +27,38 @@ const secrets = {
   missing: ["DATABASE_URL"],
 };
 
-async function open(words: string, [columns, rows]: readonly [number, number]): Promise<TerminalWindow> {
-  const daemon = await startFakeDaemon({ "/api/workers": workers, "/api/hosts": hosts, "/api/workers/%40team/shop/secrets": secrets });
+const instances = [
+  { name: "eu-1", id: "1", address: "http://10.0.0.1:8000", version: "1.2.3", isSelf: true, state: "ready", lagSeconds: 0.2, isolates: 12 },
+  {
+    name: "eu-2",
+    id: "2",
+    address: "http://10.0.0.2:8000",
+    version: "1.2.2",
+    isSelf: false,
+    state: "draining",
+    lagSeconds: 1,
+    isolates: 7,
+  },
+  {
+    name: "eu-3",
+    id: "3",
+    address: "http://10.0.0.3:8000",
+    version: "1.2.2",
+    isSelf: false,
+    state: "unreachable",
+    lagSeconds: null,
+    isolates: null,
+    problem: "It did not respond within 2 s.",
+  },
+];
+
+async function open(
+  words: string,
+  [columns, rows]: readonly [number, number],
+  answers: Readonly<Record<string, unknown>> = {},
+): Promise<TerminalWindow> {
+  const usual = { "/api/workers": workers, "/api/hosts": hosts, "/api/workers/%40team/shop/secrets": secrets };
+  const daemon = await startFakeDaemon({ ...usual, ...answers });
   onTestFinished(() => daemon.close());
   return openTui(shell, words, { columns, rows, env: { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key" } });
 }
@@ -69,6 +99,15 @@ test.each(sizes)("shows the host names in a terminal of %dx%d", async (...size) 
   await window.waitFor("> shop.example.org");
   await window.waitFor("ready");
   await expect(await seen(window)).toMatchFileSnapshot(`screens/hosts-${size.join("x")}.txt`);
+});
+
+test.each(sizes)("shows the instances in a terminal of %dx%d", async (...size) => {
+  const window = await open("--screen instances", size, { "/api/instances": instances });
+  await window.waitFor("> eu-1 *");
+  await window.waitFor("ready · 1 needs attention");
+  window.press("jj");
+  await window.waitFor("> eu-3");
+  await expect(await seen(window)).toMatchFileSnapshot(`screens/instances-${size.join("x")}.txt`);
 });
 
 test.each(sizes)("shows the secrets of a worker in a terminal of %dx%d", async (...size) => {

@@ -34,3 +34,8 @@ export function fileEntry(path: string, about: Readonly<Record<string, unknown>>
   const name = path.slice(path.lastIndexOf("/") + 1);
   return { name, path, isDirectory: false, size: 12, updatedAt: 1_750_000_000, ...about };
 }
+
+export function listedInstance(name: string, about: Readonly<Record<string, unknown>> = {}) {
+  const usual = { version: "1.2.3", isSelf: false, state: "ready", lagSeconds: 0.2, isolates: 2 };
+  return { name, id: `id-${name}`, address: `http://10.0.0.1:8000`, ...usual, ...about };
+}

@@ -179,6 +179,8 @@ test("the number keys and the tab key switch between screens", async () => {
   dashboard.press("\u001b[Z\u001b[Z");
   await dashboard.waitFor("[3 Plugins]");
   dashboard.press("1\u001b[Z");
+  await dashboard.waitFor("[9 Instances]");
+  dashboard.press("\u001b[Z");
   await dashboard.waitFor("[8 Connect]");
 });
 

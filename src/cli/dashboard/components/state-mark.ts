@@ -1,11 +1,14 @@
 import { incidentStates } from "../../../shared/incidents.js";
+import type { Instance } from "../../../shared/contract/instances.js";
 import type { WorkerState } from "../../../shared/contract/worker-health.js";
 
 /** The state of a version: the state of its worker if the version is active, else whether the version is enabled. */
 export type VersionState = WorkerState | "enabled";
+/** A state that the dashboard shows with a mark. */
+type MarkedState = VersionState | Instance["state"];
 
 /** By state: a symbol, which differs by shape so that a state is visible without color, and the terminal color. */
-const marks: Readonly<Record<VersionState, readonly [symbol: string, color: string]>> = {
+const marks: Readonly<Record<MarkedState, readonly [symbol: string, color: string]>> = {
   ok: ["●", "green"],
   degraded: ["▲", "yellow"],
   failing: ["✕", "red"],
@@ -13,18 +16,23 @@ const marks: Readonly<Record<VersionState, readonly [symbol: string, color: stri
   idle: ["–", "green"],
   disabled: ["○", "yellow"],
   enabled: [" ", "green"],
+  ready: ["●", "green"],
+  draining: ["◌", "yellow"],
+  starting: ["–", "yellow"],
+  unreachable: ["✕", "red"],
+  gone: ["○", "yellow"],
 };
 
 /** The mark of a state that only a newer daemon has. */
 const unknownMark = ["?", "yellow"] as const;
 
 /** Returns the symbol of a state, followed by its word, such as `✕ failing`. */
-export function markedState(state: VersionState): string {
+export function markedState(state: MarkedState): string {
   return `${markOf(state)[0]} ${state}`;
 }
 
 /** Returns the terminal color of a state. */
-export function stateColor(state: VersionState): string {
+export function stateColor(state: MarkedState): string {
   return markOf(state)[1];
 }
 
@@ -35,5 +43,5 @@ export function severityOf(state: string): number {
 }
 
 function markOf(state: string): readonly [symbol: string, color: string] {
-  return Object.hasOwn(marks, state) ? marks[state as VersionState] : unknownMark;
+  return Object.hasOwn(marks, state) ? marks[state as MarkedState] : unknownMark;
 }

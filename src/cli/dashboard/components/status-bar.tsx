@@ -114,9 +114,9 @@ export function Footer() {
 }
 
 /** Terminal width in columns from which there is a gap between two tabs. */
-const widestTabs = 90;
+const widestTabs = 100;
 
-/** Shows the names of the screens with their shortcuts. The current screen is inverted and in brackets. */
+/** Shows the names of the screens with their shortcuts, as many as fit. The current screen is inverted and in brackets. */
 export function Tabs({ current }: { readonly current: TabId }) {
   const { keymap } = useDashboard();
   const { columns } = useSize();
@@ -125,13 +125,34 @@ export function Tabs({ current }: { readonly current: TabId }) {
     const title = screens.find(({ id }) => id === current)?.title ?? "";
     return <Text wrap="truncate-end">{fitted(`[${title}]  screens: ${keys}`, columns)}</Text>;
   }
+  const tabs = screens.map(({ id, title, action }) => {
+    const text = `${keymap.keyOf(action)} ${title}`;
+    return { id, text: id === current ? `[${text}]` : ` ${text} ` };
+  });
   return (
     <Box height={1} flexShrink={0} columnGap={columns < widestTabs ? 0 : 1}>
-      {screens.map(({ id, title, action }) => (
+      {fittingTabs(tabs, current, columns).map(({ id, text }) => (
         <Text key={id} wrap="truncate-end" inverse={id === current}>
-          {id === current ? `[${keymap.keyOf(action)} ${title}]` : ` ${keymap.keyOf(action)} ${title} `}
+          {text}
         </Text>
       ))}
     </Box>
   );
+}
+
+/** Returns the tabs without the last ones for which the line has no room. Keeps the current one. */
+function fittingTabs<Tab extends { readonly id: TabId; readonly text: string }>(
+  tabs: readonly Tab[],
+  current: TabId,
+  columns: number,
+): readonly Tab[] {
+  const width = tabs.reduce((sum, { text }) => sum + text.length, 0);
+  const last = tabs.findLast(({ id }) => id !== current);
+  return width <= columns || last === undefined
+    ? tabs
+    : fittingTabs(
+        tabs.filter((tab) => tab !== last),
+        current,
+        columns,
+      );
 }

@@ -95,7 +95,7 @@ export function IncidentList({ incidents, workerCount, isStale, height }: Props)
 
 function titleOf({ kind, subject, version }: Incident): string {
   const named = version === undefined ? subject : `${subject} ${version}`;
-  return kind === "worker" || kind === "check" ? named : `${kind} ${named}`;
+  return kind === "plugin" || kind === "key" ? `${kind} ${named}` : named;
 }
 
 function causeOf({ reason, error }: Incident): string {
@@ -113,6 +113,7 @@ const openIncident: Remedy = { action: "list.open", text: "open" };
 
 /** Returns the actions that can end the incident or show its cause, the most effective first. */
 function remediesOf({ kind, rollbackTo, subject, keyId }: Incident): Remedy[] {
+  if (kind === "instance") return [{ ...openIncident, text: "show instances" }];
   if (kind === "check") return [{ ...openIncident, text: "select versions to delete" }];
   if (kind === "key")
     return [{ action: "keys.rotate", text: "rotate the key", otherwise: `runtimectl keys rotate ${keyId}` }, openIncident];
@@ -159,6 +160,7 @@ function IncidentKeys({ incident }: { readonly incident: Incident }) {
     worker: () => show("workers", `${subject}@${version ?? ""}`),
     plugin: () => show("plugins", subject),
     key: () => show("keys", String(keyId)),
+    instance: () => show("instances"),
     check: subject === "disk-space" ? () => show("workers") : undefined,
   }[kind];
   useKeyScope({ handlers: open === undefined ? {} : { "list.open": open } });

@@ -4,6 +4,7 @@ import { endOn, pluralize } from "../../output/format.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { Detail, type Fact } from "../components/detail.js";
 import { useActions } from "../actions/use-actions.js";
+import { useInstances } from "../instances/use-instances.js";
 import { useIsStale, useQuery } from "../queries/hooks.js";
 import { useSession } from "../session/hooks.js";
 import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
@@ -117,9 +118,12 @@ function useDaemonFacts(): Fact[] {
   const { value: installed, error: noWorkers } = useQuery("workers", (client) => client.workers.list());
   const workers = installed && uploadedWorkers(installed);
   const { value: plugins, error: noPlugins } = useQuery("plugins", (client) => client.plugins.list());
+  const { value: instances = [] } = useInstances();
+  const readyCount = instances.filter(({ state }) => state === "ready").length;
   const failed = plugins?.filter(({ status }) => status === "failed").length ?? 0;
   return [
     { name: "daemon", value: settings.origin.value },
+    ...(instances.length > 1 ? [{ name: "instances", value: `${readyCount} of ${instances.length} ready` }] : []),
     {
       name: "workers",
       value: workers

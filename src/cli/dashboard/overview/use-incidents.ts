@@ -1,5 +1,6 @@
 import { incidentsOf, type Incident } from "../../../shared/incidents.js";
 import type { Permission } from "../../../shared/permissions.js";
+import { useInstances } from "../instances/use-instances.js";
 import { useQuery } from "../queries/hooks.js";
 import { readiness } from "./readiness.js";
 
@@ -13,6 +14,7 @@ export function useIncidents(): readonly Incident[] | undefined {
   const health = useQuery("health", (client) => client.workers.health({ query: {} }), isAllowed("workers:read"));
   const plugins = useQuery("plugins", (client) => client.plugins.list(), isAllowed("plugins:read"));
   const keys = useQuery("keys", async (client) => (await client.keys.list()).keys, isAllowed("keys:read"));
+  const instances = useInstances();
   const ready = useQuery("readiness", readiness);
   if (isAllowed("workers:read") && !health.value && !health.error) return undefined;
   return incidentsOf({
@@ -20,6 +22,7 @@ export function useIncidents(): readonly Incident[] | undefined {
     plugins: plugins.value,
     checks: ready.value?.checks,
     keys: keys.value,
+    instances: instances.value,
     nowSeconds: Date.now() / 1000,
   });
 }

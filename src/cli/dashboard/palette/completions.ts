@@ -4,6 +4,7 @@ import type { OptionDefinition } from "../../command/command.js";
 import { globalOptions } from "../../command/global-options.js";
 import { completePath } from "./complete-path.js";
 import type { Client } from "../../../shared/client.js";
+import { instanceLabel } from "../../../shared/instance-list.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { useQuery } from "../queries/hooks.js";
 
@@ -91,6 +92,11 @@ const sources: Readonly<Record<string, NameSource>> = {
     "keys",
     async (client) => (await client.keys.list()).keys,
     (keys) => keys.map(({ id }) => String(id)),
+  ),
+  instances: sourceOf(
+    "instances",
+    (client) => client.instances.list(),
+    (instances) => instances.map((instance) => instanceLabel(instance, instances)),
   ),
 };
 /** Source without names, for nouns such as `auth` for which the daemon has no names. */
