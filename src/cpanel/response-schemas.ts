@@ -96,7 +96,7 @@ export const string = typed("string");
 export const boolean = typed("boolean");
 export const number = typed("number");
 /** The contract uses `coerce` only for query parameters, which the daemon checks. */
-export const coerce = { number };
+export const coerce = { number, string };
 
 export function int(): ResponseSchema {
   return new ResponseSchema((value, path) => (Number.isSafeInteger(value) ? undefined : `${path} is not an integer`));
@@ -116,6 +116,9 @@ export { string as enum };
 export function optional(schema: ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => (value === undefined ? undefined : schema.problemOf(value, path)));
 }
+
+/** A default of zod/mini. Only inputs have defaults, so responses can omit the value. */
+export { optional as _default };
 
 export function nullable(schema: ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => (value === null ? undefined : schema.problemOf(value, path)));
