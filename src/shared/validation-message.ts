@@ -34,8 +34,9 @@ export function validationMessage(issue: z.core.$ZodRawIssue): string | undefine
     case "invalid_format":
     case "invalid_key":
     case "not_multiple_of":
-      return undefined;
+      break;
   }
+  return undefined;
 }
 
 function typeName(expected: string): string {
