@@ -51,7 +51,7 @@ export async function startRegistry({ auth = "", disk }: { auth?: string; disk?:
   ];
   await writeFile(file, lines.join("\n"));
   const start = async (): Promise<ChildProcess> => {
-    const [command = program, ...args] = [...(disk?.launcher ?? []), program, "serve", file];
+    const [command, ...args] = [...(disk?.launcher ?? []), program, "serve", file];
     const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"], env: { OTEL_TRACES_EXPORTER: "none" } });
     let complaint = "";
     child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
