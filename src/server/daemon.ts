@@ -289,6 +289,7 @@ export class Daemon {
         instances,
         lagSeconds: () => store.readState().replica?.lagSeconds,
         isolates: () => engine.isolates(),
+        requestsInFlight: () => this.#listeners?.requestsInFlight ?? 0,
       }),
       isolates: createIsolateHandlers(engine, new IsolateReadings(engine)),
       secrets: createSecretHandlers({ secrets, now: nowSeconds }),

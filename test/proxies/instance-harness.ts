@@ -99,12 +99,15 @@ async function startInstance(
   };
 }
 
+/** Number of files in the folder `files` of an app by `uploadApp`. */
+export const filesPerApp = 20;
+
 /** Installs an app with one version that responds with this text. */
 export async function uploadApp(client: Client, name: string, answer: string): Promise<void> {
   const files = {
     "manifest.yaml": manifestOf(name, "1.0.0"),
     "index.js": `export default { fetch: () => new Response(${JSON.stringify(answer)}) };`,
-    ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`files/${index}.txt`, answer])),
+    ...Object.fromEntries(Array.from({ length: filesPerApp }, (_, index) => [`files/${index}.txt`, answer])),
   };
   await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(files)) });
 }

@@ -12,17 +12,20 @@ const exceptionEvery = 4;
 const pauseMs = 100;
 const mostAttempts = 100;
 
+/** The daemons that operators change through `client`. */
+type Operated = Pick<InstanceHarness, "client" | "instances">;
+
 /** Operators that change apps and keys through nginx until they are stopped, and record acknowledged changes. */
 export class Operators {
   readonly ledger = new Ledger();
   /** Counts of failed calls by kind of failure. */
   readonly failures = new Map<string, number>();
-  readonly #harness: InstanceHarness;
+  readonly #harness: Operated;
   readonly #secrets = new Map<string, string>();
   #lanes: Promise<void>[] = [];
   #isStopping = false;
 
-  constructor(harness: InstanceHarness) {
+  constructor(harness: Operated) {
     this.#harness = harness;
   }
 

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
+import { childProcessesOf } from "../support/child-processes.js";
 
 const startTimeoutMs = 30_000;
 
@@ -15,6 +16,10 @@ interface ServerOptions {
 export interface Server {
   /** Returns the output so far. */
   readonly output: () => string;
+  /** Sends SIGHUP. */
+  readonly reload: () => void;
+  /** Sends SIGKILL to the server and its child processes, and waits for the exit of the server. */
+  readonly kill: () => Promise<void>;
 }
 
 /** Runs a server until the test ends. Resolves when its output matches `ready`. */
@@ -32,10 +37,18 @@ export async function runServer(file: string, args: readonly string[], { ready, 
     child.once("exit", (status) => reject(new Error(`${file} ended with ${status}:\n${output}`)));
     setTimeout(() => reject(new Error(`${file} did not listen within ${startTimeoutMs} ms:\n${output}`)), startTimeoutMs).unref();
   });
-  onTestFinished(async () => {
+  const end = async (pids: readonly number[], signal: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, "exit");
-    child.kill("SIGTERM");
+    for (const pid of pids) process.kill(pid, signal);
     await exited;
-  });
-  return { output: () => output };
+  };
+  const pid = child.pid as number;
+  onTestFinished(() => end([pid], "SIGTERM"));
+  return {
+    output: () => output,
+    reload: () => void child.kill("SIGHUP"),
+    // The main process is the first: otherwise it would start new child processes.
+    kill: () => end([pid, ...childProcessesOf(pid)], "SIGKILL"),
+  };
 }

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { freePort } from "../support/free-port.js";
 import { runServer } from "./run-server.js";
@@ -8,6 +9,9 @@ import type { AcmeServer } from "./start-pebble.js";
 
 const samples = new URL("../../builtin/proxy/", import.meta.url);
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
+
+/** Line of the log of nginx for each new worker process, also after a reload. */
+const startedWorker = /start worker process \d+/;
 
 /** Starts a proxy with TLS in front of these ports of 127.0.0.1 until the test ends. Returns its origin. */
 export type StartProxy = (ports: readonly number[]) => Promise<string>;
@@ -22,17 +26,35 @@ async function fillIn(sample: string, replacements: readonly (readonly [part: st
   return text;
 }
 
-export const startNginx: StartProxy = async (ports) => {
+/** A running nginx. */
+export interface NginxServer {
+  /** Origin with https. */
+  readonly url: string;
+  /** Sends new requests only to these ports. Requests in flight continue. Resolves when nginx uses the new configuration. */
+  readonly route: (ports: readonly number[]) => Promise<void>;
+  /** Sends SIGKILL to all processes of nginx and waits for the end of the main process. */
+  readonly kill: () => Promise<void>;
+  /** Starts nginx after `kill`. */
+  readonly start: () => Promise<void>;
+}
+
+export const startNginx: StartProxy = async (ports) => (await startNginxServer(ports)).url;
+
+/** Starts nginx as `startNginx` does. */
+export async function startNginxServer(ports: readonly number[]): Promise<NginxServer> {
   const directory = await temporaryDirectory();
   const [port, plainPort] = [await freePort(), await freePort()];
-  const site = await fillIn("nginx.conf", [
-    ["server 127.0.0.1:8000 fail_timeout=2s;", ports.map((upstream) => `server 127.0.0.1:${upstream} fail_timeout=2s;`).join("\n")],
-    ["listen 80;", `listen 127.0.0.1:${plainPort};`],
-    ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
-    ["server_name apps.example.org *.apps.example.org panel.example.org;", "server_name _;"],
-    ["/etc/letsencrypt/live/apps.example.org/fullchain.pem", fixture("certificate")],
-    ["/etc/letsencrypt/live/apps.example.org/privkey.pem", fixture("key")],
-  ]);
+  const writeSite = async (upstreams: readonly number[]) => {
+    const site = await fillIn("nginx.conf", [
+      ["server 127.0.0.1:8000 fail_timeout=2s;", upstreams.map((upstream) => `server 127.0.0.1:${upstream} fail_timeout=2s;`).join("\n")],
+      ["listen 80;", `listen 127.0.0.1:${plainPort};`],
+      ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
+      ["server_name apps.example.org *.apps.example.org panel.example.org;", "server_name _;"],
+      ["/etc/letsencrypt/live/apps.example.org/fullchain.pem", fixture("certificate")],
+      ["/etc/letsencrypt/live/apps.example.org/privkey.pem", fixture("key")],
+    ]);
+    await writeFile(path.join(directory, "site.conf"), site);
+  };
   const folders = ["client_body", "proxy", "fastcgi", "scgi", "uwsgi"];
   await Promise.all(folders.map((folder) => mkdir(path.join(directory, folder))));
   const main = [
@@ -42,11 +64,26 @@ export const startNginx: StartProxy = async (ports) => {
     "events { worker_connections 4096; }",
     `http { access_log off; ${folders.map((folder) => `${folder}_temp_path ${folder};`).join(" ")} include site.conf; }`,
   ];
-  await writeFile(path.join(directory, "site.conf"), site);
+  await writeSite(ports);
   await writeFile(path.join(directory, "nginx.conf"), main.join("\n"));
-  await runServer("nginx", ["-p", `${directory}/`, "-c", "nginx.conf", "-e", "stderr"], { ready: /start worker process/, cwd: directory });
-  return `https://127.0.0.1:${port}`;
-};
+  const args = ["-p", `${directory}/`, "-c", "nginx.conf", "-e", "stderr"];
+  const run = () => runServer("nginx", args, { ready: startedWorker, cwd: directory });
+  let server = await run();
+  return {
+    url: `https://127.0.0.1:${port}`,
+    route: async (upstreams) => {
+      await writeSite(upstreams);
+      const countStarts = () => server.output().split(startedWorker).length;
+      const startsBefore = countStarts();
+      server.reload();
+      await expect.poll(countStarts).toBeGreaterThan(startsBefore);
+    },
+    kill: () => server.kill(),
+    start: async () => {
+      server = await run();
+    },
+  };
+}
 
 /** The site of the shipped Caddyfile that has the daemon's own host names. */
 const ownSite = "apps.example.org, panel.example.org {";

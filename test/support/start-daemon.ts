@@ -53,6 +53,8 @@ export async function startDaemon(
   options: {
     env?: Record<string, string>;
     directory?: string;
+    /** Path of `runtimed`. Default: that of this checkout. */
+    program?: string;
     listenFds?: readonly number[];
     /** A program with arguments that executes the command line after them in the same process. */
     launcher?: readonly string[];
@@ -67,7 +69,7 @@ export async function startDaemon(
   const { listenFds = [], launcher = listenFds.length > 0 ? ["sh", ...asService] : [], uid } = options;
   if (uid !== undefined) await chown(directory, uid, uid);
   if (options.directoryMode !== undefined) await chmod(directory, options.directoryMode);
-  const [file, ...args] = [...(uid === undefined ? [] : asUser(uid)), ...launcher, process.execPath, daemonProgram];
+  const [file, ...args] = [...(uid === undefined ? [] : asUser(uid)), ...launcher, process.execPath, options.program ?? daemonProgram];
   const child = spawn(file, args, {
     cwd: directory,
     stdio: ["ignore", "pipe", "pipe", ...listenFds],

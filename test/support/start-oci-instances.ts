@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect } from "vitest";
 import { uploadOf } from "./connect.js";
 import { manifestOf, packFiles } from "./pack-files.js";
+import type { SmallDisk } from "./small-disk.js";
 import { startInstances, type TestInstance } from "./start-instances.js";
 import { startRegistry, type TestRegistry } from "./start-registry.js";
 import { startSqld, type Sqld } from "./start-sqld.js";
@@ -22,8 +23,9 @@ export interface OciInstances {
   readonly dispose: () => Promise<void>;
 }
 
-export async function startOciInstances(): Promise<OciInstances> {
-  const [sqld, registry, instances] = await Promise.all([startSqld(), startRegistry(), startInstances()]);
+/** With `disk`, the registry stores its data there. */
+export async function startOciInstances(options: { disk?: SmallDisk } = {}): Promise<OciInstances> {
+  const [sqld, registry, instances] = await Promise.all([startSqld(), startRegistry(options), startInstances()]);
   const workersOf = (name: string) => path.join(instances.directory, name, "workers");
   return {
     registry,

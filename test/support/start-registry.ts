@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { SmallDisk } from "./small-disk.js";
 
 /** Time limit of a start. A start takes 200 ms, but several seconds on a slow machine. */
 const startTimeoutMs = 30_000;
@@ -30,26 +31,28 @@ export interface TestRegistry {
 
 /**
  * Starts a registry on a free port of 127.0.0.1 with its data in a temporary folder. `auth` is a section of its configuration, such as
- * `auth: { htpasswd: … }`.
+ * `auth: { htpasswd: … }`. With `disk`, its data is on this disk.
  */
-export async function startRegistry({ auth = "" }: { auth?: string } = {}): Promise<TestRegistry> {
+export async function startRegistry({ auth = "", disk }: { auth?: string; disk?: SmallDisk } = {}): Promise<TestRegistry> {
   const program = registryProgram();
   const directory = await mkdtemp(path.join(tmpdir(), "registry-test-"));
-  const data = path.join(directory, "data");
+  const data = path.join(disk?.folder ?? directory, "data");
   await mkdir(data);
+  const configuredData = path.join(disk?.directory ?? directory, "data");
   const address = `127.0.0.1:${await freePort()}`;
   const url = `http://${address}`;
   const file = path.join(directory, "registry.yml");
   const lines = [
     "version: 0.1",
     "log: { level: error, accesslog: { disabled: true } }",
-    `storage: { filesystem: { rootdirectory: ${JSON.stringify(data)} }, delete: { enabled: true } }`,
+    `storage: { filesystem: { rootdirectory: ${JSON.stringify(configuredData)} }, delete: { enabled: true } }`,
     `http: { addr: ${JSON.stringify(address)} }`,
     auth,
   ];
   await writeFile(file, lines.join("\n"));
   const start = async (): Promise<ChildProcess> => {
-    const child = spawn(program, ["serve", file], { stdio: ["ignore", "ignore", "pipe"], env: { OTEL_TRACES_EXPORTER: "none" } });
+    const [command, ...args] = [...(disk?.launcher ?? []), program, "serve", file];
+    const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"], env: { OTEL_TRACES_EXPORTER: "none" } });
     let complaint = "";
     child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
     const deadline = Date.now() + startTimeoutMs;

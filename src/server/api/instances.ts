@@ -12,9 +12,16 @@ interface InstanceHandlersOptions {
   readonly lagSeconds: () => number | undefined;
   /** Returns the workers of all isolates, one entry per isolate. */
   readonly isolates: () => readonly { readonly worker: string }[];
+  /** Returns the number of requests without a complete response, without reads of the API. */
+  readonly requestsInFlight: () => number;
 }
 
-export function createInstanceHandlers({ instances, lagSeconds, isolates }: InstanceHandlersOptions): ResourceHandlers<"instances"> {
+export function createInstanceHandlers({
+  instances,
+  lagSeconds,
+  isolates,
+  requestsInFlight,
+}: InstanceHandlersOptions): ResourceHandlers<"instances"> {
   const { registry } = instances;
   const describeOwn = ({ namespaces }: Principal): Instance => {
     const { name, id, url, version } = registry.own;
@@ -28,6 +35,7 @@ export function createInstanceHandlers({ instances, lagSeconds, isolates }: Inst
       state: registry.isDraining ? "draining" : "ready",
       lagSeconds: (isUnrestricted ? lagSeconds() : undefined) ?? null,
       isolates: isolates().filter(({ worker }) => namespacesCover(namespaces, worker)).length,
+      ...(isUnrestricted && { requestsInFlight: requestsInFlight() }),
     };
   };
   const setDraining = async (nameOrId: string, principal: Principal, isDraining: boolean) => {
@@ -60,8 +68,9 @@ function describeOther(
   const address = (namespaces.includes("*") ? url : undefined) ?? null;
   const base = { name, id, address, version, isSelf: false, lagSeconds: null, isolates: null };
   if (!("result" in answer)) return { ...base, ...answer };
-  const [{ state, lagSeconds, isolates } = { ...base, state: "unreachable" as const }] = answer.result;
-  return { ...base, state, lagSeconds, isolates };
+  const [{ state, lagSeconds, isolates, requestsInFlight } = { ...base, state: "unreachable" as const, requestsInFlight: undefined }] =
+    answer.result;
+  return { ...base, state, lagSeconds, isolates, ...(requestsInFlight !== undefined && { requestsInFlight }) };
 }
 
 function restricted({ name, namespaces }: Principal): ApiError {

@@ -52,6 +52,16 @@ export class Connections {
     return this.#sockets.size;
   }
 
+  /** Counts the requests without a complete response for which `isCounted` returns true. Does not count upgraded connections. */
+  countInFlight(isCounted: (request: IncomingMessage) => boolean): number {
+    let count = 0;
+    for (const socket of this.#sockets) {
+      const answer = responseInFlight(socket);
+      if (answer && !this.#upgraded.has(socket) && isCounted(answer.req)) count += 1;
+    }
+    return count;
+  }
+
   /**
    * Lets each connection send one last response and closes idle connections. Destroys the remaining connections after `timeoutMs`. In the
    * first `idleGraceMs`, no connection counts as idle. `stopAccepting` resolves when all are closed.

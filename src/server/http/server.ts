@@ -55,7 +55,7 @@ export function createHttpServer({
   headersTimeoutMs = defaultHeadersTimeoutMs,
   stalledClientTimeoutMs = 60_000,
 }: HttpServerOptions): Server {
-  const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
+  const isApi = (path: string) => isApiPath(apiBase, path);
   const isSoundHost = createHostCheck();
   const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) => {
     const { host } = request.headers;
@@ -143,6 +143,11 @@ function problemOfHost(host: string | undefined, allowedHosts: AllowedHosts | un
     "HOST_NOT_SERVED",
     `The daemon does not serve the host ${JSON.stringify(host ?? "")}. RUNTIME_ALLOWED_HOSTS lists the allowed hosts.`,
   );
+}
+
+/** Returns whether the API handles a path on a host name of the daemon itself. */
+export function isApiPath(apiBase: string, path: string): boolean {
+  return path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/");
 }
 
 function isBoundary(path: string, index: number): boolean {

@@ -20,6 +20,13 @@ export const Instance = z.object({
     .nullable()
     .describe("Seconds since its replica last contained all changes; null without a replica, without a response, and for a restricted key"),
   isolates: z.int().min(0).nullable().describe("Number of isolates that the key can see; null without a response"),
+  requestsInFlight: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      "Number of requests without a complete response, without reads of the API, event streams and WebSockets; absent without a response, and for a restricted key",
+    ),
   problem: z.string().optional().describe("Reason for the state as a sentence"),
 });
 export type Instance = z.output<typeof Instance>;

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../support/start-daemon.js";
+import { startRegistry } from "../../support/start-registry.js";
 import { sweepTotals } from "../../support/sweep-totals.js";
 import { settled, SweepHarness, sweptVersion } from "../../support/sweep-harness.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
@@ -70,13 +71,32 @@ const changes: Record<string, Change> = {
   },
 };
 
+/** Time in which a daemon with a package store follows its index after a start. The directory store has the right state at once. */
+const followMs = 30_000;
+
+const stores: Record<string, () => Promise<{ readonly followMs: number; readonly variables: Record<string, string> }>> = {
+  "the directory store": () => Promise.resolve({ followMs: 0, variables: {} }),
+  "an OCI registry": async () => {
+    const registry = await startRegistry();
+    onTestFinished(registry.dispose);
+    return { followMs, variables: { RUNTIME_PACKAGE_STORE: `oci:${registry.url}/team/runtimed` } };
+  },
+};
+const isOfKeys = (what: string) => what.endsWith("of a key");
+const cases = Object.entries(stores).flatMap(([store, open]) =>
+  Object.entries(changes)
+    .filter(([what]) => store === "the directory store" || !isOfKeys(what))
+    .map(([what, change]) => [`${what} with ${store}`, change, open] as const),
+);
+
 const totals = sweepTotals();
 
-test.for(Object.entries(changes))("a change is completed or reverted when the daemon is killed at any call (%s)", async ([, change]) => {
+test.for(cases)("a change is completed or reverted when the daemon is killed at any call (%s)", async ([, change, open]) => {
+  const store = await open();
   const directory = await temporaryDirectory();
   const digests = new Map<string, string>();
   const start = async () => {
-    const daemon = await startDaemon({ directory, env: { UV_THREADPOOL_SIZE: "1" } });
+    const daemon = await startDaemon({ directory, env: { UV_THREADPOOL_SIZE: "1", ...store.variables } });
     onTestFinished(daemon.kill);
     return new SweepHarness(directory, daemon, digests);
   };
@@ -98,8 +118,10 @@ test.for(Object.entries(changes))("a change is completed or reverted when the da
 
         harness = await start();
 
-        expect(isDone ? [change.after] : [change.before, change.after], `after ${where}`).toContain(await change.state(harness));
+        const allowed = isDone ? [change.after] : [change.before, change.after];
+        await expectFollowed(() => change.state(harness), allowed, { where, withinMs: store.followMs });
         await settled(directory);
+        expect(allowed, `after ${where}`).toContain(await change.state(harness));
       }
     }
   }
@@ -107,6 +129,17 @@ test.for(Object.entries(changes))("a change is completed or reverted when the da
   await change.run(harness);
   expect(await change.state(harness)).toBe(change.after);
 });
+
+/** Waits until the daemon follows its index. Does nothing if `withinMs` is 0. */
+async function expectFollowed(
+  read: () => Promise<string>,
+  allowed: readonly string[],
+  { where, withinMs }: { where: string; withinMs: number },
+): Promise<void> {
+  if (withinMs === 0) return;
+  const isAllowed = (state: string) => allowed.includes(state);
+  await expect.poll(read, { timeout: withinMs, message: `after ${where}` }).toSatisfy(isAllowed, allowed.join(" or "));
+}
 
 /** Counts the calls of a thread during the change. */
 async function countCalls(harness: SweepHarness, role: ThreadRole, change: Change): Promise<Map<string, number>> {

@@ -51,12 +51,16 @@ describe("runtimectl instances list", () => {
 describe("runtimectl instances drain", () => {
   const data = { name: "eu-2", id: "id-2", draining: true };
 
+  const listed = (requestsInFlight: number) => ({
+    "/api/instances/eu-2/drain": { success: true, data },
+    "/api/instances": [own, { ...own, name: "eu-2", id: "id-2", isSelf: false, state: "draining", requestsInFlight }],
+  });
+
   test("drains a daemon and prints the command that ends the drain", async () => {
-    const { status, stderr, requests } = await run(["instances", "drain", "eu-2"], {
-      "/api/instances/eu-2/drain": { success: true, data },
-    });
+    const { status, stderr, requests } = await run(["instances", "drain", "eu-2"], listed(0));
 
     expect(status).toBe(0);
+    expect(stderr).toContain("eu-2 has no request in flight");
     expect(stderr).toContain("eu-2 reports that it is not ready, and still serves");
     expect(stderr).toMatch(/Undo: runtimectl .*instances drain id-2 --undo/);
     expect(requests).toContain("POST /api/instances/eu-2/drain");
@@ -69,6 +73,19 @@ describe("runtimectl instances drain", () => {
 
     expect({ status, document: JSON.parse(stdout) }).toEqual({ status: 0, document: { ...data, draining: false } });
     expect(requests).toContain("POST /api/instances/eu-2/undrain");
+  });
+
+  test("exits with 1 if requests are in flight when the time limit is over", async () => {
+    const { status, stderr } = await run(["instances", "drain", "eu-2", "--drain-timeout", "10ms"], listed(2));
+
+    expect(status).toBe(1);
+    expect(stderr).toContain("eu-2 has 2 requests in flight after 0.01 s, and stays drained");
+  });
+
+  test("does not wait with the time limit 0, and rejects a time limit of another form", async () => {
+    expect(await run(["instances", "drain", "eu-2", "--drain-timeout", "0"], listed(2))).toMatchObject({ status: 0 });
+    const { status, requests } = await run(["instances", "drain", "eu-2", "--drain-timeout", "later"], listed(2));
+    expect({ status, requests }).toEqual({ status: 2, requests: [] });
   });
 
   test("exits with 6 for an unknown daemon", async () => {
