@@ -1,4 +1,4 @@
-// Mixed load and faults on daemons that share keys and directories: `npm run mixed-load -- --minutes 2 --daemons 3 --rate 200`.
+// Mixed load and faults on daemons that share keys and packages: `npm run mixed-load -- --minutes 2 --daemons 3 --rate 200`.
 // Fails for a lost acknowledged change, an unexplained 5xx, or memory growth beyond its limit.
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";

@@ -32,7 +32,17 @@ const layers = {
   "server/metrics": ["shared", "plugin", "server/package-root", "server/access", "server/platform", "server/workers"],
   "server/health": ["shared", "server/events", "server/platform"],
   "server/systemd": ["shared", "server/log", "server/platform"],
-  "server/backup": ["shared", "server/package-root", "server/access", "server/config", "server/packages", "server/workers"],
+  "server/backup": [
+    "shared",
+    "server/package-root",
+    "server/access",
+    "server/config",
+    "server/log",
+    "server/package-store",
+    "server/packages",
+    "server/registry",
+    "server/workers",
+  ],
   "server/http": [
     "shared",
     "server/package-root",

@@ -1,7 +1,9 @@
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
-import { startDaemon, writePackage } from "../support/daemon.mjs";
+import { startDaemon } from "../support/daemon.mjs";
 import { workerOf } from "../support/worker-source.mjs";
+import { formOf, packWorker } from "./editions.mjs";
 
 const inside = new URL("../soak/inside-daemon.mjs", import.meta.url).href;
 const answerTimeoutMs = 60_000;
@@ -18,41 +20,56 @@ async function startingWorkers() {
   };
 }
 
-/** Daemons that share workers, plugins and (through a primary) keys. Each daemon has its own state directory. */
+/** Daemons with directories of their own that share keys through a primary, and workers and plugins through a registry. */
 export class Daemons {
   #stage;
   #record;
-  #shared;
   #homes;
   #env;
   all = [];
 
-  constructor(stage, { record, shared, homes, primaryUrl }) {
+  constructor(stage, { record, homes, primaryUrl, registryUrl }) {
     this.#stage = stage;
     this.#record = record;
-    this.#shared = shared;
     this.#homes = homes;
     this.#env = {
-      RUNTIME_WORKER_DIRS: path.join(shared, "workers"),
-      RUNTIME_PLUGIN_DIRS: path.join(shared, "plugins"),
+      RUNTIME_PACKAGE_STORE: `oci:${registryUrl}/mixed-load`,
       RUNTIME_AUTH_DB_MODE: "sync",
       RUNTIME_AUTH_DB_SYNC_URL: primaryUrl,
       RUNTIME_AUTH_DB_SYNC_INTERVAL: syncInterval,
     };
   }
 
-  static async start(stage, { record, count, primaryUrl }) {
-    const shared = await stage.temporaryDirectory();
-    for (const [name, worker] of Object.entries(await startingWorkers()))
-      await writePackage(path.join(shared, "workers", name, "1.0.0"), name, worker);
+  static async start(stage, { record, count, primaryUrl, registryUrl }) {
     const homes = await Promise.all(Array.from({ length: count }, () => stage.temporaryDirectory()));
-    const daemons = new Daemons(stage, { record, shared, homes, primaryUrl });
+    const daemons = new Daemons(stage, { record, homes, primaryUrl, registryUrl });
     await daemons.startAll();
+    await daemons.#uploadStartingWorkers(await stage.temporaryDirectory());
     return daemons;
   }
 
-  get sharedDirectory() {
-    return this.#shared;
+  /** The folders of unfinished changes of all daemons. */
+  get stagingFolders() {
+    return this.#homes.flatMap((home) => ["workers", "plugins"].map((kind) => path.join(home, kind, ".staging")));
+  }
+
+  /** Uploads the workers at the first daemon, and waits until each daemon serves them. */
+  async #uploadStartingWorkers(directory) {
+    const workers = await startingWorkers();
+    for (const [name, { files }] of Object.entries(workers)) {
+      const form = formOf(await packWorker(directory, name, files));
+      await this.call(this.all[0], "upload at the start", { method: "POST", route: "/workers/upload", form });
+    }
+    const deadlineMs = this.#record.nowMs() + answerTimeoutMs;
+    const isServed = async (name) => {
+      const answers = await Promise.all(this.all.map((daemon) => this.look(daemon, "wait for the start", `/${name}/`)));
+      return answers.every(({ status }) => status !== 404);
+    };
+    for (const name of Object.keys(workers))
+      while (!(await isServed(name))) {
+        if (this.#record.nowMs() > deadlineMs) throw new Error(`not all daemons serve ${name}`);
+        await delay(100);
+      }
   }
 
   async startAll() {

@@ -14,6 +14,11 @@ export async function packApp(directory, name, edition) {
   });
 }
 
+/** Packs a worker with these files. */
+export async function packWorker(directory, name, files) {
+  return await pack(directory, { "manifest.yaml": JSON.stringify({ name, version: "1.0.0" }), ...files });
+}
+
 /** Packs a plugin that responds with its edition. */
 export async function packPlugin(directory, name, edition) {
   return await pack(directory, {

@@ -1,8 +1,7 @@
 import { readdir } from "node:fs/promises";
-import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { expectAnswer } from "../support/expect-answer.mjs";
+import { startRegistry } from "../support/registry.mjs";
 import { Sqld } from "../support/sqld.mjs";
 import { sampleProcesses } from "../soak/sampler.mjs";
 import { audit } from "./audit.mjs";
@@ -17,12 +16,12 @@ const servingLoad = fileURLToPath(new URL("serving-load.mjs", import.meta.url));
 const sampleEveryMs = 5_000;
 /** Pauses between the changes of one kind, so that two cores are enough for the load. */
 const pausesMs = { app: 1_500, toggle: 1_000, plugin: 3_000, key: 500 };
-/** Longer than 60 s, the time for which a daemon keeps replaced files. */
-const leftoversGoMs = 120_000;
+/** Time in which the daemons delete replaced files after the last request. */
+const leftoversGoMs = 60_000;
 /** Time in which changes that run at the end of the load must be complete. */
 const settleMs = 90_000;
 
-/** Runs daemons that share keys and directories under load, changes and disturbances, then compares their state with the ledger. */
+/** Runs daemons that share keys and packages under load, changes and disturbances, then compares their state with the ledger. */
 export class MixedLoad {
   #stage;
   #options;
@@ -43,11 +42,12 @@ export class MixedLoad {
   async run() {
     const { minutes, daemonCount } = this.#options;
     const sqld = await Sqld.start(this.#stage);
-    this.#daemons = await Daemons.start(this.#stage, { record: this.#record, count: daemonCount, primaryUrl: sqld.url });
+    const registryUrl = await startRegistry(this.#stage);
+    const options = { record: this.#record, count: daemonCount, primaryUrl: sqld.url, registryUrl };
+    this.#daemons = await Daemons.start(this.#stage, options);
     const watch = new Watch({ daemons: this.#daemons, ledger: this.#ledger, record: this.#record });
     const directory = await this.#stage.temporaryDirectory();
     this.#changes = new Changes({ daemons: this.#daemons, ledger: this.#ledger, watch, directory });
-    for (const { url } of this.#daemons.all) for (const name of ["steady", "site", "toggled"]) await expectAnswer(`${url}/${name}/`);
     this.#untilMs = this.#record.nowMs() + minutes * 60_000;
     const load = this.#serve();
     const sampling = setInterval(() => this.#sample(), sampleEveryMs);
@@ -135,9 +135,9 @@ export class MixedLoad {
     await this.#lookForLeftovers();
   }
 
-  /** Checks for leftover files. Daemons keep replaced files for some time, because isolates of other daemons can still read them. */
+  /** Checks for leftover files. A daemon keeps replaced files until the isolates that read them have ended. */
   async #lookForLeftovers() {
-    const folders = ["workers/.staging", "plugins/.staging"].map((folder) => path.join(this.#daemons.sharedDirectory, folder));
+    const folders = this.#daemons.stagingFolders;
     const left = async () => (await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])))).flat();
     for (const deadlineMs = this.#record.nowMs() + leftoversGoMs; (await left()).length > 0; await delay(500)) {
       if (this.#record.nowMs() < deadlineMs) continue;

@@ -14,7 +14,7 @@ export function mixedLoadReport({ minutes, daemonCount, ratePerSecond, outcome, 
 
 Made by \`npm run mixed-load -- --minutes ${minutes}\` on ${new Date().toISOString().slice(0, 10)}. Machine: ${describeMachine()}.
 
-${minutes} minutes on ${daemonCount} daemons with state directories of their own, which share workers, plugins and, by a libSQL server and a replica each, keys. ${served.requests.toLocaleString("en-US")} requests served (${ratePerSecond} a second were asked), ${served.failures} failed. ${acknowledgedChanges.toLocaleString("en-US")} changes acknowledged; each was looked for at every daemon, and all again at the end and after a restart of all daemons. The primary was away ${awayPeriods.length} times; ${explainedFailures} changes of keys were refused with 503 \`KEY_STORE_UNAVAILABLE\` because of that.
+${minutes} minutes on ${daemonCount} daemons with directories of their own, which share keys by a libSQL server and a replica each, and workers and plugins by an OCI registry. ${served.requests.toLocaleString("en-US")} requests served (${ratePerSecond} a second were asked), ${served.failures} failed. ${acknowledgedChanges.toLocaleString("en-US")} changes acknowledged; each was looked for at every daemon, and all again at the end and after a restart of all daemons. The primary was away ${awayPeriods.length} times; ${explainedFailures} changes were refused with 503 \`KEY_STORE_UNAVAILABLE\` because of that.
 
 ${verdict}
 

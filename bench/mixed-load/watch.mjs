@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const lookEveryMs = 25;
 /**
- * Time after which a change that another daemon does not show counts as lost. Changes of keys do not reach other daemons while the primary
- * is unavailable.
+ * Time after which a change that another daemon does not show counts as lost. Changes do not reach other daemons while the primary is
+ * unavailable.
  */
 const lostAfterMs = 20_000;
 
@@ -29,7 +29,7 @@ export class Watch {
     const first = await look(at);
     if (!this.#isPossible(subject, first)) this.#record.problem(`${subject}: ${at.name}, which acknowledged, shows ${first}`);
     await Promise.all(this.#daemons.all.filter((daemon) => daemon !== at).map((daemon) => this.#untilShown(subject, { daemon, look })));
-    if (kind !== "key" || !this.#record.wasAwaySince(askedAtMs)) this.#record.seen(kind, this.#record.nowMs() - askedAtMs);
+    if (!this.#record.wasAwaySince(askedAtMs)) this.#record.seen(kind, this.#record.nowMs() - askedAtMs);
   }
 
   async #untilShown(subject, { daemon, look }) {
@@ -37,8 +37,7 @@ export class Watch {
     for (;;) {
       const shown = await look(daemon);
       if (this.#isPossible(subject, shown)) return;
-      const isAboutKeys = subject.startsWith("key ");
-      if (isAboutKeys && this.#record.wasAwaySince(this.#record.nowMs())) waitedFromMs = this.#record.nowMs();
+      if (this.#record.wasAwaySince(this.#record.nowMs())) waitedFromMs = this.#record.nowMs();
       if (this.#record.nowMs() - waitedFromMs > lostAfterMs) {
         this.#record.problem(`${subject}: ${daemon.name} shows ${shown}, acknowledged is ${this.#ledger.possible(subject).join(" or ")}`);
         return;

@@ -30,7 +30,7 @@ import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
 import type { InstalledPlugin } from "./packages/plugin-catalog.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
-import type { PeerChange } from "./packages/transactions/change-log.js";
+import { assertNotShared, deleteSharingFiles } from "./packages/transactions/directory-lock.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
 import type { PluginCode } from "./plugins/plugin-code.js";
 import { createPluginRouter, type PluginRouter } from "./plugins/plugin-router.js";
@@ -65,7 +65,9 @@ export async function openServices(
   // Deletes the files of interrupted uploads.
   await rm(spoolDirectory, { recursive: true, force: true });
   await mkdir(spoolDirectory, { mode: 0o700 });
-  await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
+  const uploadDirectories = [...config.workerDirectories, ...config.pluginDirectories];
+  await makeDirectories(uploadDirectories, log);
+  if (config.primary) assertNotShared(uploadDirectories);
   let metricsHistory: MetricsHistory | undefined;
   const events = new RuntimeEvents({ now: Date.now, onPublished: (event) => metricsHistory?.noteEvent(event) });
   const { store, registry } = await openKeyStore(config, events, log);
@@ -132,16 +134,13 @@ export async function openServices(
       return engine.check(version, environment, kind === "request");
     },
     retire,
-    onElsewhere: (change) => {
-      const { type, subject } = change;
+    onElsewhere: ({ type, name, version }) => {
       // A package store reports a deleted worker as the deletion of each version.
-      const isDeleted =
-        type === "worker.deleted" || (type === "worker.version-deleted" && !packages.isInstalled(subject.name ?? "", undefined));
-      if (isDeleted && subject.name !== undefined) {
-        logs.forget(subject.name);
-        cronRuns.forget(subject.name);
+      if (type === "worker.version-deleted" && !packages.isInstalled(name, undefined)) {
+        logs.forget(name);
+        cronRuns.forget(name);
       }
-      events.publish(eventOfOtherDaemon(change));
+      events.publish(eventOfOtherDaemon({ type, subject: { name, version } }));
     },
   });
   cronRuns.retain((name) => packages.isInstalled(name, undefined));
@@ -186,7 +185,6 @@ export async function openServices(
   await engine.storage.open();
   metricsHistory = await openMetricsHistory(config, { engine, packages, log });
   const dataCopies = await CopyServer.listen({ stateDirectory, copy: (name) => engine.storage.copy(name), log });
-  let reloadForOthers: ((told: readonly PeerChange[]) => Promise<void>) | undefined;
   const pluginPackages: PluginPackages = await PluginPackages.open({
     ...pluginPlaces,
     isWorker: (name) => packages.isInstalled(name, undefined),
@@ -197,8 +195,8 @@ export async function openServices(
     refusal,
     retire,
     store: packageStores.shared?.plugins,
-    onElsewhere: (told) => void reloadForOthers?.(told),
   });
+  deleteSharingFiles(uploadDirectories);
   if (await pluginPackages.canInstall()) await packageStores.shared?.plugins.start(await pluginPackages.installArea());
   await code.open();
   const pluginCounters = new PluginCounters();
@@ -246,15 +244,6 @@ export async function openServices(
     },
     log,
   });
-  // The first reload below includes all earlier changes of other daemons. A reload for these changes is therefore not needed.
-  reloadForOthers = async (told) => {
-    await plugins
-      .reload({ isFresh: () => false })
-      .catch((error: unknown) =>
-        log.error({ err: error }, "plugins changed by another instance could not be reloaded; reload plugins again"),
-      );
-    for (const change of told) if (!change.isUncertain) events.publish(eventOfOtherDaemon(change));
-  };
   await plugins.reload({ isFresh: () => false });
   packageStores.shared?.follow(plugins, events);
   answering.tellFromNowOn();

@@ -20,7 +20,7 @@ export function slotDirectories(besidePackages: string | undefined, elsewhere: s
     : { slotsDirectory: besidePackages, fallbackSlotsDirectory: elsewhere };
 }
 
-/** Returns an identifier that distinguishes this daemon from other daemons with the same package directories. */
+/** Returns an identifier of this daemon for the names of folders outside its state directory. */
 export function daemonDigest(stateDirectory: string): string {
   return createHash("sha256").update(`${hostname()}:${stateDirectory}`).digest("hex").slice(0, 16);
 }

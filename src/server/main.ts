@@ -13,6 +13,7 @@ import { LogOutput } from "./log/log-output.js";
 import { makeOwnRootKey, ownRootKeyFile } from "./config/root-key.js";
 import { openNotifyChannel, ServiceManager } from "./systemd/notify.js";
 import { serviceVariables } from "./config/service-environment.js";
+import { DirectoryInUseError } from "./packages/transactions/directory-lock.js";
 import { supervise } from "./systemd/supervise.js";
 import { UnknownSecretsKeyError } from "./secrets/unknown-secrets-key-error.js";
 import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
@@ -22,7 +23,7 @@ import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
  * status.
  */
 const finalFailureStatus = 78;
-const finalFailures = [ConfigError, NewerStateError, MissingSandboxError, UnknownSecretsKeyError];
+const finalFailures = [ConfigError, DirectoryInUseError, NewerStateError, MissingSandboxError, UnknownSecretsKeyError];
 /** Maximum time that the program waits for the log entry about isolation layers, which must precede the printed next steps. */
 const longestWaitMs = 2000;
 /** Exit status for invalid arguments, the same as in runtimectl. */

@@ -10,6 +10,8 @@ export interface BackupJob {
   readonly variables: Readonly<Record<string, string>>;
   readonly isDryRun?: boolean;
   readonly discardOld?: boolean;
+  /** Where `migrate-packages` keeps the packages. */
+  readonly packageStore?: PackageStoreKind;
 }
 
 /** The result type of each action of a backup job. */
@@ -17,6 +19,7 @@ export interface BackupResults {
   readonly backup: WrittenBackup & Where;
   readonly restore: RestoredBackup & Where & { readonly file: string };
   readonly "migrate-keys": MigratedKeys;
+  readonly "migrate-packages": MigratedPackages;
 }
 
 export type BackupOutcome<Result> = { readonly result: Result } | { readonly error: BackupFailure };
@@ -72,6 +75,29 @@ export interface MigratedKeys extends MovedKeys {
   readonly primary: string;
   /** New path of the local key store, which was renamed. Undefined if no keys were moved. */
   readonly keptAs?: string | undefined;
+}
+
+/** `oci`: a registry that several daemons share. `directory`: the directories of this machine. */
+export type PackageStoreKind = "oci" | "directory";
+
+export interface MigratedPackages {
+  /** Value of RUNTIME_PACKAGE_STORE. */
+  readonly store: string;
+  /** Numbers of worker versions and of plugins that were moved. */
+  readonly workers: number;
+  readonly plugins: number;
+  /** Number of packages that the store already had. */
+  readonly present: number;
+  /** Packages that were not moved. If there are some, a daemon with a primary does not start. */
+  readonly local: readonly UnmovedPackage[];
+}
+
+export interface UnmovedPackage {
+  readonly kind: "worker" | "plugin";
+  readonly name: string;
+  readonly version: string;
+  readonly folder: string;
+  readonly reason: string;
 }
 
 /** The state and package directories of the daemon. */

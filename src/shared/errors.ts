@@ -117,10 +117,6 @@ export const errorTable = {
   STORAGE_NOT_WRITABLE: [503, "A directory of the daemon is read-only, missing or not accessible. Nothing changed."],
   TOO_MANY_STREAMS: [503, "Too many event streams are open. Close one, or try again after Retry-After."],
   TOO_MANY_OPEN_FILES: [503, "The daemon has reached its limit of open files and connections (LimitNOFILE). Try again after Retry-After."],
-  DIRECTORY_BUSY: [
-    503,
-    "Another instance has been changing packages in the directory for 10 seconds. Nothing changed. Try again after Retry-After.",
-  ],
   NOT_READY: [503, "The daemon is starting, draining, or cannot use its key store or install directory."],
   WORKER_TIMEOUT: [504, "The worker did not respond within its timeout."],
   INSUFFICIENT_STORAGE: [507, "The disk is full. Nothing changed."],

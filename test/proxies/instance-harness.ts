@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { Agent, setGlobalDispatcher } from "undici";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { openListeningSocket } from "../support/listening-socket.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+import { startRegistry, type TestRegistry } from "../support/start-registry.js";
 import { startSqld, type Sqld } from "../support/start-sqld.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { startNginx } from "./start-proxy.js";
@@ -15,9 +15,14 @@ const certificate = new URL("../fixtures/tls/certificate.pem", import.meta.url);
 export const instanceNames = ["A", "B", "C"] as const;
 export type InstanceName = (typeof instanceNames)[number];
 
+/** Longest time until each daemon responds with a change, also if one of them is killed and starts again meanwhile. */
+const seenTimeoutMs = 30_000;
+
 /** One of the daemons. Its address stays open after the daemon ends, as with a socket unit of systemd. */
 export interface Instance {
   readonly name: InstanceName;
+  /** Contains the state directory and the package directories of this daemon. */
+  readonly directory: string;
   readonly url: string;
   readonly client: Client;
   readonly daemon: () => TestDaemon;
@@ -28,8 +33,8 @@ export interface Instance {
 }
 
 /**
- * A cluster of real processes until the test ends: three daemons, one primary of the key store, shared workers and plugins, and nginx in
- * front.
+ * A cluster of real processes until the test ends: three daemons with directories of their own, one primary of the key store, one registry,
+ * and nginx in front.
  */
 export class InstanceHarness {
   readonly primary: Sqld;
@@ -39,28 +44,31 @@ export class InstanceHarness {
   /** Calls go through nginx to any instance. */
   readonly client: Client;
   readonly ca: Buffer;
-  /** Has `workers` and `plugins` of all instances. */
-  readonly sharedDirectory: string;
 
   static async open(): Promise<InstanceHarness> {
     const ca = await readFile(certificate);
     setGlobalDispatcher(new Agent({ connect: { ca } }));
-    const primary = await startSqld();
+    const [primary, registry] = await Promise.all([startSqld(), startRegistry()]);
     onTestFinished(primary.dispose);
-    const sharedDirectory = await temporaryDirectory();
+    onTestFinished(registry.dispose);
     const instances: Instance[] = [];
-    for (const name of instanceNames) instances.push(await startInstance(name, { sharedDirectory, primary }));
+    for (const name of instanceNames) instances.push(await startInstance(name, { primary, registry }));
     const url = await startNginx(instances.map((instance) => Number(new URL(instance.url).port)));
-    return new InstanceHarness({ primary, instances, url, ca, sharedDirectory });
+    return new InstanceHarness({ primary, instances, url, ca });
   }
 
-  private constructor(parts: { primary: Sqld; instances: readonly Instance[]; url: string; ca: Buffer; sharedDirectory: string }) {
+  private constructor(parts: { primary: Sqld; instances: readonly Instance[]; url: string; ca: Buffer }) {
     this.primary = parts.primary;
     this.instances = parts.instances;
     this.url = parts.url;
     this.ca = parts.ca;
-    this.sharedDirectory = parts.sharedDirectory;
     this.client = connect(this.url, this.instance("A").daemon().rootKey);
+  }
+
+  /** Waits until each daemon gives this response at a path. */
+  async expectEverywhere(route: string, answer: string): Promise<void> {
+    for (const { url, name } of this.instances)
+      await expect.poll(() => answerAt(url, route).catch(String), { timeout: seenTimeoutMs, interval: 50, message: name }).toBe(answer);
   }
 
   instance(name: InstanceName): Instance {
@@ -68,10 +76,7 @@ export class InstanceHarness {
   }
 }
 
-async function startInstance(
-  name: InstanceName,
-  { sharedDirectory, primary }: { sharedDirectory: string; primary: Sqld },
-): Promise<Instance> {
+async function startInstance(name: InstanceName, { primary, registry }: { primary: Sqld; registry: TestRegistry }): Promise<Instance> {
   const directory = await temporaryDirectory();
   const socket = openListeningSocket();
   onTestFinished(socket.close);
@@ -80,8 +85,7 @@ async function startInstance(
       directory,
       listenFds: [socket.fd],
       env: {
-        RUNTIME_WORKER_DIRS: path.join(sharedDirectory, "workers"),
-        RUNTIME_PLUGIN_DIRS: path.join(sharedDirectory, "plugins"),
+        RUNTIME_PACKAGE_STORE: `oci:${registry.url}/team/runtimed`,
         RUNTIME_AUTH_DB_MODE: "sync",
         RUNTIME_AUTH_DB_SYNC_URL: primary.url,
       },
@@ -91,6 +95,7 @@ async function startInstance(
   const { url, rootKey } = daemon;
   return {
     name,
+    directory,
     url,
     client: connect(url, rootKey),
     daemon: () => daemon,

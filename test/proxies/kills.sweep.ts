@@ -10,8 +10,8 @@ const kills = 30;
 const killSpanMs = 1_500;
 /** nginx skips a failed instance for up to 3 s (`fail_timeout=2s`, in whole seconds). If it skipped all three, requests would fail. */
 const killAndNextButOneMs = 4_000;
-/** Replaced files are kept for 60 s, for isolates of other instances that still read them. */
-const keptMs = 120_000;
+/** Replaced files are kept until the running requests have ended. */
+const keptMs = 60_000;
 /**
  * Responses of nginx for a change whose daemon was killed. nginx sends a completed DELETE again to the next instance, which responds with
  * 404.
@@ -21,6 +21,7 @@ const explained = ["status 502", "KEY_NOT_FOUND", "WORKER_NOT_FOUND"];
 test(`daemons lose no confirmed change and no request when ${kills} random kills occur`, { timeout: 20 * 60_000 }, async () => {
   const harness = await InstanceHarness.open();
   await uploadApp(harness.client, "steady", "well");
+  await harness.expectEverywhere("/steady/", "well");
   const operators = new Operators(harness);
   await operators.start();
   const load = new CountingLoad(`${harness.url}/steady/`, { ca: harness.ca });
@@ -47,9 +48,10 @@ test(`daemons lose no confirmed change and no request when ${kills} random kills
   // The test needs kills during changes.
   expect(operators.ledger.open).toBeGreaterThan(0);
   expect(operators.ledger.acknowledged).toBeGreaterThan(kills);
-  for (const folder of ["workers", "plugins"]) await expect.poll(() => leftoversIn(harness, folder), { timeout: keptMs }).toEqual([]);
+  for (const { directory } of harness.instances)
+    for (const folder of ["workers", "plugins"]) await expect.poll(() => leftoversIn(directory, folder), { timeout: keptMs }).toEqual([]);
 });
 
-async function leftoversIn({ sharedDirectory }: InstanceHarness, folder: string): Promise<string[]> {
-  return await readdir(`${sharedDirectory}/${folder}/.staging`).catch(() => []);
+async function leftoversIn(directory: string, folder: string): Promise<string[]> {
+  return await readdir(`${directory}/${folder}/.staging`).catch(() => []);
 }

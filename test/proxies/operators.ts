@@ -11,6 +11,8 @@ const exceptionEvery = 4;
 /** Shortest time between the starts of two changes of a lane. */
 const pauseMs = 100;
 const mostAttempts = 100;
+/** Time after a failed call until each daemon has received the change that the call possibly made, with the sync interval of 1 s. */
+const settledMs = 3_000;
 
 /** The daemons that operators change through `client`. */
 type Operated = Pick<InstanceHarness, "client" | "instances">;
@@ -31,6 +33,7 @@ export class Operators {
 
   async start(): Promise<void> {
     await uploadApp(this.#harness.client, toggledName, toggledName);
+    await this.#harness.expectEverywhere(`/${toggledName}/`, toggledName);
     await this.ledger.change("toggle toggled", "on", () => Promise.resolve(true));
     const lanes = [...appNames.map((name) => (turn: number) => this.#changeApp(name, turn)), this.#toggle, this.#churnKey];
     this.#lanes = lanes.map((lane) => this.#run(lane));
@@ -57,18 +60,21 @@ export class Operators {
     const { client } = this.#harness;
     const mayBeDeleted = this.ledger.possible(`app ${name}`)[0] !== "absent" && turn % exceptionEvery === exceptionEvery - 1;
     const edition = `${name}, edition ${turn}`;
-    if (mayBeDeleted)
-      await this.ledger.change(`app ${name}`, "absent", () => this.#ask(() => client.workers.remove({ params: { scope: "_", name } })));
-    else await this.ledger.change(`app ${name}`, edition, () => this.#ask(() => uploadApp(client, name, edition)));
+    const isDone = mayBeDeleted
+      ? await this.ledger.change(`app ${name}`, "absent", () => this.#ask(() => client.workers.remove({ params: { scope: "_", name } })))
+      : await this.ledger.change(`app ${name}`, edition, () => this.#ask(() => uploadApp(client, name, edition)));
+    // nginx sends the next change to a daemon that can still have the previous state.
+    if (isDone) await this.#harness.expectEverywhere(`/${name}/`, mayBeDeleted ? "404" : edition);
   }
 
   readonly #toggle = async (turn: number): Promise<void> => {
     const { workers } = this.#harness.client;
     const params = { scope: "_", name: toggledName, version: "1.0.0" };
     const isOn = turn % 2 === 1;
-    await this.ledger.change("toggle toggled", isOn ? "on" : "off", () =>
+    const isDone = await this.ledger.change("toggle toggled", isOn ? "on" : "off", () =>
       this.#ask(() => (isOn ? workers.enable({ params }) : workers.disable({ params }))),
     );
+    if (isDone) await this.#harness.expectEverywhere(`/${toggledName}/`, isOn ? toggledName : "404");
   };
 
   readonly #churnKey = async (turn: number): Promise<void> => {
@@ -102,6 +108,7 @@ export class Operators {
     } catch (error) {
       const failure = error instanceof UnexpectedAnswerError ? `status ${error.status}` : describe(error);
       this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
+      await delay(settledMs);
       return false;
     }
   }

@@ -24,8 +24,9 @@ interface Phase {
   readonly lagMs: number;
   readonly requests: number;
   readonly problems: readonly string[];
-  /** Results of calls that create a key. */
+  /** Results of calls that create a key, and of uploads. */
   readonly keyCalls: ReadonlyMap<string, number>;
+  readonly uploads: ReadonlyMap<string, number>;
   readonly longestKeyCallMs: number;
 }
 
@@ -37,27 +38,25 @@ interface Loads {
 /** Measures a phase under load through nginx, with uploads, toggles and new keys. */
 async function observe(harness: InstanceHarness, loads: Loads, title: string): Promise<Phase> {
   await Promise.all([loads.apps.take(), loads.control.take()]);
-  const keyCalls = new Map<string, number>();
+  const [keyCalls, uploads] = [new Map<string, number>(), new Map<string, number>()];
   let longestKeyCallMs = 0;
   const endMs = performance.now() + phaseMs;
   const params = { scope: "_", name: "changing", version: "1.0.0" };
+  const { client } = harness.instance("A");
   const makeKeys = async () => {
     while (performance.now() < endMs) {
       const fromMs = performance.now();
-      const outcome = await harness.client.keys.create({ body: { name: title, role: "viewer" } }).then(
-        () => "made",
-        (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
-      );
+      await count(keyCalls, () => harness.client.keys.create({ body: { name: title, role: "viewer" } }));
       longestKeyCallMs = Math.max(longestKeyCallMs, performance.now() - fromMs);
-      keyCalls.set(outcome, (keyCalls.get(outcome) ?? 0) + 1);
       await delay(200);
     }
   };
   const changeApps = async () => {
     for (let turn = 0; performance.now() < endMs; turn += 1) {
-      await uploadApp(harness.client, "changing", `${title}, turn ${turn}`);
-      await harness.client.workers.disable({ params });
-      await harness.client.workers.enable({ params });
+      if (await count(uploads, () => uploadApp(client, "changing", `${title}, turn ${turn}`))) {
+        await client.workers.disable({ params });
+        await client.workers.enable({ params });
+      }
       await delay(500);
     }
   };
@@ -71,14 +70,25 @@ async function observe(harness: InstanceHarness, loads: Loads, title: string): P
     requests: timesMs.length,
     problems,
     keyCalls,
+    uploads,
     longestKeyCallMs,
   };
   console.log(title, phase);
   return phase;
 }
 
+/** Makes a call and counts its outcome: "made" or the code of the error. Returns whether the call succeeded. */
+async function count(outcomes: Map<string, number>, call: () => Promise<unknown>): Promise<boolean> {
+  const outcome = await call().then(
+    () => "made",
+    (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+  );
+  outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  return outcome === "made";
+}
+
 /** Measures without the primary until latency is as before, or as the machine allows, and checks all guarantees. */
-async function expectOnlyKeysStop(
+async function expectOnlyChangesStop(
   harness: InstanceHarness,
   loads: Loads,
   { title, before }: { title: string; before: Phase },
@@ -86,6 +96,7 @@ async function expectOnlyKeysStop(
   for (let look = 1; ; look += 1) {
     const away = await observe(harness, loads, title);
     expect([...away.keyCalls.keys()]).toEqual(["KEY_STORE_UNAVAILABLE"]);
+    expect([...away.uploads.keys()]).toEqual(["KEY_STORE_UNAVAILABLE"]);
     expect(away.longestKeyCallMs).toBeLessThan(longestRefusalMs);
     expect(away.problems).toEqual([]);
     expect(away.lagMs).toBeLessThan(Math.max(longestLagMs, 2 * before.lagMs));
@@ -101,7 +112,7 @@ async function lagOf({ url, daemon }: Instance): Promise<number> {
   return 1000 * Number(/^runtimed_event_loop_lag_seconds\{quantile="0.99"\} (.*)$/m.exec(text)?.[1]);
 }
 
-test("daemons reject only key changes, with the status 503, while the primary is down", { timeout: 6 * 60_000 }, async () => {
+test("daemons reject only changes, with the status 503, while the primary is down", { timeout: 6 * 60_000 }, async () => {
   const harness = await InstanceHarness.open();
   const files = { "manifest.yaml": manifestOf("neighbor", "1.0.0"), "index.js": neighborSource };
   await harness.client.workers.upload({ file: uploadOf("neighbor.tgz", await packFiles(files)) });
@@ -119,16 +130,17 @@ test("daemons reject only key changes, with the status 503, while the primary is
 
   const before = await observe(harness, loads, "with its primary");
   expect([...before.keyCalls.keys()]).toEqual(["made"]);
+  expect([...before.uploads.keys()]).toEqual(["made"]);
   // B must know all keys before the primary stops, or it would get them only after the restart.
   const keyCount = 1 + (before.keyCalls.get("made") ?? 0);
   await expect.poll(async () => (await b.client.keys.list()).keys.length).toBe(keyCount);
   await harness.primary.kill();
-  await expectOnlyKeysStop(harness, loads, { title: "primary killed", before });
+  await expectOnlyChangesStop(harness, loads, { title: "primary killed", before });
   expect((await b.client.keys.list()).keys).toHaveLength(keyCount);
   await harness.primary.restart();
   await expectHealed(harness, "after the kill");
   await harness.primary.freeze();
-  await expectOnlyKeysStop(harness, loads, { title: "primary frozen", before });
+  await expectOnlyChangesStop(harness, loads, { title: "primary frozen", before });
   harness.primary.thaw();
   await expectHealed(harness, "after the frost");
 

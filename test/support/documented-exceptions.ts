@@ -67,6 +67,11 @@ export const exceptions: readonly CommandException[] = [
     command: /^sudo runtimectl auth|^sudo systemctl|daemon status|^journalctl|^systemd-analyze/,
     reason: systemd,
   },
+  {
+    page: "docs/how-to/upgrade.md",
+    command: /daemon migrate-packages/,
+    reason: "needs a registry and a primary; test/e2e/cluster/migrate-packages.test.ts runs it",
+  },
   { page: "docs/how-to/uninstall.md", command: /--purge|^sudo npm|^ls /, reason: root },
   { page: "docs/how-to/upgrade.md", command: /^sudo npm install/, reason: packed },
 ];

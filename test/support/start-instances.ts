@@ -9,11 +9,10 @@ export interface TestInstance extends TestDaemon {
   readonly client: Client;
 }
 
-/** Daemons that share `workers` and `plugins`. Each has its own state directory. */
+/** Daemons with directories of their own. */
 export interface TestInstances {
-  /** Contains `workers` and `plugins`. */
+  /** Contains one folder for each daemon with its name. */
   readonly directory: string;
-  readonly workers: string;
   /** Starts another daemon. With the name of an earlier daemon, starts this daemon again. */
   readonly start: (name: string, env?: Record<string, string>) => Promise<TestInstance>;
   /** Ends all daemons and deletes all files. */
@@ -25,18 +24,10 @@ export async function startInstances(): Promise<TestInstances> {
   const started: TestInstance[] = [];
   return {
     directory,
-    workers: path.join(directory, "workers"),
     async start(name, env = {}) {
       const own = path.join(directory, name);
       await mkdir(own, { recursive: true });
-      const daemon = await startDaemon({
-        directory: own,
-        env: {
-          RUNTIME_WORKER_DIRS: path.join(directory, "workers"),
-          RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
-          ...env,
-        },
-      });
+      const daemon = await startDaemon({ directory: own, env });
       const instance = { ...daemon, client: connect(daemon.url, daemon.rootKey) };
       started.push(instance);
       return instance;

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { expect } from "vitest";
 import { uploadOf } from "./connect.js";
@@ -31,12 +30,8 @@ export async function startOciInstances(options: { disk?: SmallDisk } = {}): Pro
     registry,
     sqld,
     workersOf,
-    async start(name, variables = {}) {
-      const plugins = path.join(instances.directory, name, "plugins");
-      for (const folder of [workersOf(name), plugins]) await mkdir(folder, { recursive: true });
+    start(name, variables = {}) {
       return instances.start(name, {
-        RUNTIME_WORKER_DIRS: workersOf(name),
-        RUNTIME_PLUGIN_DIRS: plugins,
         RUNTIME_AUTH_DB_MODE: "sync",
         RUNTIME_AUTH_DB_SYNC_URL: sqld.url,
         RUNTIME_AUTH_DB_SYNC_INTERVAL: "100ms",

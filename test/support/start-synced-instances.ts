@@ -1,5 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
 import { freePort } from "./free-port.js";
 import { startInstances, type TestInstance } from "./start-instances.js";
 import { startSqld, type Sqld } from "./start-sqld.js";
@@ -18,17 +16,10 @@ export async function startSyncedInstances(): Promise<SyncedInstances> {
   return {
     sqld,
     async start(name, variables = {}) {
-      const folders = {
-        workers: path.join(instances.directory, name, "workers"),
-        plugins: path.join(instances.directory, name, "plugins"),
-      };
-      for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
       const port = ports.get(name) ?? (await freePort());
       ports.set(name, port);
       return instances.start(name, {
         PORT: String(port),
-        RUNTIME_WORKER_DIRS: folders.workers,
-        RUNTIME_PLUGIN_DIRS: folders.plugins,
         RUNTIME_AUTH_DB_MODE: "sync",
         RUNTIME_AUTH_DB_SYNC_URL: sqld.url,
         RUNTIME_AUTH_DB_SYNC_INTERVAL: "100ms",

@@ -17,6 +17,7 @@ const afterEarlyEnd = {
   backup: "run the command again: no backup was written",
   restore: "run the command again: it first reverts or completes the interrupted restore",
   "migrate-keys": "run the command again: the primary has all keys or none",
+  "migrate-packages": "run the command again: it continues with the packages that are not in the store yet",
 } as const;
 
 const exitCodeOf: Readonly<Record<string, ExitCode>> = {
@@ -28,6 +29,8 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   PRIMARY_HAS_KEYS: exitCodes.conflict,
   PRIMARY_NOT_SET: exitCodes.usage,
   PRIMARY_UNAVAILABLE: exitCodes.unavailable,
+  REGISTRY_UNAVAILABLE: exitCodes.unavailable,
+  SETTING_NOT_VALID: exitCodes.usage,
 };
 
 /** Runs the daemon's backup program for one job and returns its result. Throws a CommandError if the job fails. */

@@ -80,6 +80,7 @@ export const commandModules: CommandModules = {
   "daemon status": () => import("../commands/daemon/status.js"),
   "daemon resync": () => import("../commands/daemon/resync.js"),
   "daemon migrate-keys": () => import("../commands/daemon/migrate-keys.js"),
+  "daemon migrate-packages": () => import("../commands/daemon/migrate-packages.js"),
   "daemon backup": () => import("../commands/daemon/backup.js"),
   "daemon restore": () => import("../commands/daemon/restore.js"),
   api: () => import("../commands/api.js"),

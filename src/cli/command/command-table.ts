@@ -153,6 +153,7 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       restore: { summary: "Replace keys and uploaded packages with a backup" },
       resync: { summary: "Decide which rows are valid after a restored primary" },
       "migrate-keys": { summary: "Move the keys to a shared libSQL server" },
+      "migrate-packages": { summary: "Move packages from the disk to an OCI registry" },
     },
   },
   api: { summary: "Send an authenticated request to the API" },

@@ -50,7 +50,7 @@ export function createLogHandlers({
   packages,
 }: {
   readonly logs: WorkerLogsPort;
-  readonly packages: { list(): Promise<Worker[]> };
+  readonly packages: { list(): Worker[] };
 }): ResourceHandlers<"logs"> {
   return {
     list: async ({ query: { worker: names, ...query }, principal, lastEventId }) => {
@@ -58,7 +58,7 @@ export function createLogHandlers({
       const { namespaces } = principal;
       if (names === undefined) return readLogs(logs, (name) => namespacesCover(namespaces, name), call);
       for (const name of names) assertNamespace(principal, name);
-      const installed = new Set((await packages.list()).map(({ name }) => name));
+      const installed = new Set(packages.list().map(({ name }) => name));
       const missing = names.find((name) => !installed.has(name));
       if (missing !== undefined) throw new ApiError("WORKER_NOT_FOUND", `No worker ${missing} is installed.`);
       return readLogs(logs, [...new Set(names)], call);

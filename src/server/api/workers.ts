@@ -13,7 +13,7 @@ import { ApiError } from "../../shared/api-error.js";
 
 /** The functions of worker packages that these handlers use. */
 interface WorkerPackagesPort {
-  list(): Promise<Worker[]>;
+  list(): Worker[];
   install(file: UploadedFile, options: WorkerInstallOptions): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
   /** Returns the folder of a worker version. Throws if the version is not installed. */
@@ -73,8 +73,8 @@ export function createWorkerHandlers({
     return { success: true as const, data: { name, version: params.version, enabled } };
   };
   return {
-    list: async ({ principal: { namespaces } }) => {
-      const workers = await packages.list();
+    list: ({ principal: { namespaces } }) => {
+      const workers = packages.list();
       // Returns the same frozen object for each list without a filter, because the daemon caches the JSON text of frozen objects.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
@@ -115,7 +115,7 @@ export function createWorkerHandlers({
     },
     logs: async ({ params, query, lastEventId }) => {
       const name = fromPathSegments(params);
-      const versions = (await packages.list()).flatMap((worker) => (worker.name === name ? worker.versions : []));
+      const versions = packages.list().flatMap((worker) => (worker.name === name ? worker.versions : []));
       if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
       const { version } = query;
       if (version !== undefined && !versions.includes(version) && !(await logs.knows(name, version)))

@@ -77,7 +77,9 @@ type BackupErrorCode =
   | "RESTORE_UNFINISHED"
   | "PRIMARY_NOT_SET"
   | "PRIMARY_HAS_KEYS"
-  | "PRIMARY_UNAVAILABLE";
+  | "PRIMARY_UNAVAILABLE"
+  | "REGISTRY_UNAVAILABLE"
+  | "SETTING_NOT_VALID";
 
 /** Returns the error for a file that is not a valid backup. `why` completes the message. */
 export function invalidBackup(file: string, why: string, cause?: unknown): BackupError {

@@ -1,10 +1,11 @@
-// The program that `runtimectl daemon backup`, `restore` and `migrate-keys` start. Runs one job, writes one line of JSON to stdout and
-// exits.
+// The program that `runtimectl daemon backup`, `restore`, `migrate-keys` and `migrate-packages` start. Runs one job, writes one line of
+// JSON to stdout and exits.
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
 import { readDirectories } from "../config/config.js";
 import { BackupError } from "./backup-format.js";
 import { migrateKeys } from "./migrate-keys.js";
+import { migratePackages } from "./migrate-packages.js";
 import { restoreBackup } from "./restore-backup.js";
 import { writeBackup } from "./write-backup.js";
 
@@ -18,10 +19,19 @@ process.once("SIGINT", () => process.exit(130));
 const outcome = await run(JSON.parse(process.argv[2] as string) as BackupJob);
 process.stdout.write(JSON.stringify(outcome), () => process.exit("result" in outcome ? 0 : 1));
 
-async function run({ action, file, variables, isDryRun = false, discardOld = false }: BackupJob): Promise<Outcome> {
-  const directories = readDirectories({ ...process.env, ...variables }, process.cwd());
+async function run({
+  action,
+  file,
+  variables,
+  isDryRun = false,
+  discardOld = false,
+  packageStore: target = "oci",
+}: BackupJob): Promise<Outcome> {
+  const environment = { ...process.env, ...variables };
+  const directories = readDirectories(environment, process.cwd());
   try {
-    if (action === "migrate-keys") return { result: await migrateKeys(directories, { ...process.env, ...variables }, { isDryRun }) };
+    if (action === "migrate-keys") return { result: await migrateKeys(directories, environment, { isDryRun }) };
+    if (action === "migrate-packages") return { result: await migratePackages(directories, environment, { target, isDryRun }) };
     if (action === "backup") return { result: { ...(await writeBackup(directories, file)), directories } };
     return { result: { file, ...(await restoreBackup({ directories, file, isDryRun, discardOld })), directories } };
   } catch (error) {

@@ -4,7 +4,6 @@ import { settleKeyDatabase } from "../access/key-database.js";
 import { PrimaryError } from "../access/replica/primary-client.js";
 import type { MigratedKeys } from "../../shared/backup-program.js";
 import { moveKeys, PrimaryHasKeysError } from "../access/replica/move-keys.js";
-import { StateLock } from "../access/state-lock.js";
 import { ConfigError } from "../config/config-error.js";
 import { valueOf } from "../config/config-variables.js";
 import type { Directories } from "../config/config.js";
@@ -12,6 +11,7 @@ import { syncFolder } from "../packages/transactions/journal.js";
 import { readSource, type PrimarySource } from "../config/primary-source.js";
 import { NewerStateError } from "../config/newer-state-error.js";
 import { BackupError, newerKeyStore } from "./backup-format.js";
+import { lockState } from "./lock-state.js";
 
 /**
  * Moves the keys of a local key store into a primary without keys. Then renames the local key store, so that no daemon opens it by mistake.
@@ -50,17 +50,6 @@ function readPrimary(environment: Readonly<Record<string, string | undefined>>):
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new BackupError("PRIMARY_NOT_SET", `${error.message} Nothing was changed.`, { cause: error });
-  }
-}
-
-function lockState(stateDirectory: string): StateLock {
-  try {
-    return new StateLock(stateDirectory);
-  } catch (cause) {
-    throw new BackupError("DAEMON_RUNNING", `a runtimed uses ${stateDirectory}, or the directory cannot be locked; nothing was changed`, {
-      cause,
-      hint: "stop the daemon first: systemctl stop runtimed.socket runtimed.service, or end its process",
-    });
   }
 }
 

@@ -3,13 +3,13 @@ import { copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { countKeys } from "../access/key-database.js";
-import { StateLock } from "../access/state-lock.js";
 import type { PackageChange, RestoredBackup } from "../../shared/backup-program.js";
 import type { Directories } from "../config/config.js";
 import { exists } from "../packages/transactions/journal.js";
 import { NewerStateError } from "../config/newer-state-error.js";
-import { BackupError, firstVersionWithData, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";
+import { firstVersionWithData, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
+import { lockState } from "./lock-state.js";
 import { findPackages, uploadDirectories, type UploadDirectory } from "./package-places.js";
 import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore } from "./pending-restore.js";
 import { readBackup, type BackupSink } from "./read-backup.js";
@@ -41,17 +41,6 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredBa
     return await restore(options);
   } finally {
     lock.release();
-  }
-}
-
-function lockState(stateDirectory: string): StateLock {
-  try {
-    return new StateLock(stateDirectory);
-  } catch (cause) {
-    throw new BackupError("DAEMON_RUNNING", `a runtimed uses ${stateDirectory}, or the directory cannot be locked; nothing was changed`, {
-      cause,
-      hint: "stop the daemon first: systemctl stop runtimed.socket runtimed.service, or end its process",
-    });
   }
 }
 
@@ -88,7 +77,7 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
   } finally {
     // Keeps the prepared files if the restore is decided but not complete, because the next start of the daemon completes the restore.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
-    staged.leave();
+    staged.unlock();
   }
 }
 

@@ -2,16 +2,14 @@ import { chmod, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises
 import path from "node:path";
 import { exists, finish, syncFolder, restorePrefix } from "../packages/transactions/journal.js";
 import { syncPaths } from "../packages/archive/sync-paths.js";
-import { ExclusiveAccess } from "../packages/transactions/peer-registry.js";
+import { DirectoryLock } from "../packages/transactions/directory-lock.js";
 import { TreeWriter } from "../packages/archive/folder-writer.js";
 import { BackupError, type PackageList } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
 import type { UploadDirectory } from "./package-places.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";
 
-/**
- * Name of the folder that contains the prepared files of a restore. A daemon that starts deletes this folder, unless another daemon runs.
- */
+/** Name of the folder that contains the prepared files of a restore. A daemon that starts deletes the files. */
 const stagingFolderName = ".staging";
 const dotMode = 0o700;
 
@@ -20,7 +18,7 @@ export class StagedRestore implements BackupSink {
   readonly keyStoreFile: string;
   readonly #stateDirectory: string;
   readonly #directories: readonly UploadDirectory[];
-  readonly #entered: ExclusiveAccess[] = [];
+  readonly #locks: DirectoryLock[] = [];
   #unlisted: { readonly folder: string; readonly writer: TreeWriter } | undefined;
 
   constructor(options: { stateDirectory: string; directories: readonly UploadDirectory[] }) {
@@ -33,7 +31,7 @@ export class StagedRestore implements BackupSink {
   async open(): Promise<void> {
     for (const { path: directory } of this.#directories) {
       await makeLikeParent(directory);
-      await this.#enter(directory);
+      await this.#lock(directory);
       const staging = path.join(directory, stagingFolderName);
       for (const name of await readdir(staging).catch(() => []))
         if (name.startsWith(restorePrefix)) await rm(path.join(staging, name), { recursive: true });
@@ -45,13 +43,13 @@ export class StagedRestore implements BackupSink {
     await rm(this.keyStoreFile, { force: true });
   }
 
-  /** Registers this process in a package directory. A daemon that starts then keeps the prepared files. Throws DAEMON_RUNNING. */
-  async #enter(directory: string): Promise<void> {
+  /** Locks a package directory. A daemon with this directory then does not start. Throws DAEMON_RUNNING. */
+  async #lock(directory: string): Promise<void> {
     const made: string[] = [];
-    const sole = ExclusiveAccess.enter(directory, (paths) => made.push(...paths));
+    const lock = DirectoryLock.take(directory, (paths) => made.push(...paths));
     await giveTo(directory, made);
-    if (!sole) throw directoryInUse(directory);
-    this.#entered.push(sole);
+    if (!lock) throw directoryInUse(directory);
+    this.#locks.push(lock);
   }
 
   stageOf(directory: string): string {
@@ -99,9 +97,9 @@ export class StagedRestore implements BackupSink {
     this.#unlisted = undefined;
   }
 
-  /** Removes the registration of this process from all directories, so that daemons can use the directories. */
-  leave(): void {
-    for (const sole of this.#entered.splice(0)) sole.leave();
+  /** Unlocks all directories, so that daemons can use the directories. */
+  unlock(): void {
+    for (const lock of this.#locks.splice(0)) lock.release();
   }
 
   /** Deletes the prepared files of the restore. */

@@ -149,8 +149,7 @@ const maximumSessionTtlSeconds = 400 * 86_400;
 export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
   const value = (name: string) => valueOf(environment, name);
   const directories = readDirectories(environment, process.cwd);
-  const size = (name: string) =>
-    accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
+  const size = (name: string) => sizeAboveZero(name, value(name));
   return {
     hosts: hostsOf("HOST", environment["HOST"]),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),
@@ -175,8 +174,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     ),
     limits: {
       maxUploadSizeBytes: size("RUNTIME_MAX_UPLOAD_SIZE"),
-      maxExpandedSizeBytes: size("RUNTIME_MAX_EXPANDED_SIZE"),
-      maxArchiveEntries: wholeNumber("RUNTIME_MAX_ARCHIVE_ENTRIES", value("RUNTIME_MAX_ARCHIVE_ENTRIES"), 1, 10_000_000),
+      ...readArchiveLimits(environment),
       maxBodySizeBytes: size("RUNTIME_MAX_BODY_SIZE"),
       maxJsonBodySizeBytes,
       poolSize: wholeNumber("RUNTIME_POOL_SIZE", value("RUNTIME_POOL_SIZE"), 1, 100_000),
@@ -234,6 +232,19 @@ export function readDirectories(environment: Environment, cwd: string): Director
     workerDirectories: directories("RUNTIME_WORKER_DIRS"),
     pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
   };
+}
+
+/** Returns the limits for the unpacked content of an archive. Throws ConfigError. */
+export function readArchiveLimits(environment: Environment): Pick<Limits, "maxExpandedSizeBytes" | "maxArchiveEntries"> {
+  const value = (name: string) => valueOf(environment, name);
+  return {
+    maxExpandedSizeBytes: sizeAboveZero("RUNTIME_MAX_EXPANDED_SIZE", value("RUNTIME_MAX_EXPANDED_SIZE")),
+    maxArchiveEntries: wholeNumber("RUNTIME_MAX_ARCHIVE_ENTRIES", value("RUNTIME_MAX_ARCHIVE_ENTRIES"), 1, 10_000_000),
+  };
+}
+
+function sizeAboveZero(variable: string, text: string): number {
+  return accepted(variable, text, "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(text) || undefined);
 }
 
 function sizeOrZero(variable: string, text: string): number {

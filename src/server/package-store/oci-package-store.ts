@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn } from "../../shared/deployment.js";
+import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { Log } from "../log/log.js";
 import type { ArchiveFormat } from "../packages/archive/unpack.js";
@@ -27,6 +28,13 @@ interface OciPackageStoreOptions {
   readonly collector: ArchiveCollector;
   readonly claims: PathClaims;
   readonly log: Log;
+}
+
+/** A version whose folder exists and whose archive is in the registry. */
+export interface PackedVersion {
+  readonly metadata: PackageMetadata;
+  readonly installation: Installation | undefined;
+  readonly archive: StoredArchive;
 }
 
 /** Package store of several daemons: archives are blobs in an OCI registry, and the versions are records beside the keys. */
@@ -118,35 +126,59 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     await this.#options.archives.close();
   }
 
+  /**
+   * Adds versions whose folders exist, in one transaction. Skips versions that the index has, possibly since a moment ago from another
+   * daemon.
+   */
+  async add(versions: readonly PackedVersion[]): Promise<void> {
+    await this.#writer.transact(() => {
+      const missing = versions.filter(({ metadata }) => !this.find(metadata));
+      const changes = missing.flatMap(({ metadata, installation, archive }) => this.#changesFor(metadata, installation, archive));
+      // Two versions of a worker claim the same path.
+      return [...new Map(changes.map((change) => [`${change.kind} ${change.key}`, change])).values()];
+    });
+  }
+
+  /** Throws for a worker that the daemons cannot share, or whose path belongs to another package. */
+  assertAccepted({ name, fields }: Pick<PackageMetadata, "name" | "fields">): void {
+    assertDataScope(fields["data"]);
+    this.#options.claims.claim(`/${name}`, "worker", name);
+  }
+
   async #publish(
     { metadata, installation, isNewOnly = false, disables }: Omit<Publication, "isNewOnly"> & { isNewOnly?: boolean },
     archive: StoredArchive,
     base?: VersionRow,
   ): Promise<void> {
-    const { name, version, enabled, fields, declared } = metadata;
+    const { name, version, fields } = metadata;
     assertDataScope(fields["data"]);
-    const { collector, claims } = this.#options;
-    const value = valueOf({
-      name,
-      version,
-      ...archive,
-      enabled,
-      fields: usedFields(fields),
-      deployment: deploymentIn(declared),
-      installation,
-    });
     await this.#writer.transact(() => {
       const before = this.find({ name, version });
       if (isNewOnly && before) throw versionExists(name, version);
       if (base && before?.revision !== base.revision) throw changedMeanwhile(`${name} ${version}`);
       const disabled = disables && this.find(disables);
       return [
-        this.#changeOf({ name, version }, value),
-        claims.claim(`/${name}`, "worker", name),
-        ...collector.changesFor(archive.digest, before ? [before.digest] : []),
+        ...this.#changesFor(metadata, installation, archive),
         ...(disabled ? [this.#changeOf(disabled, valueOf({ ...disabled, enabled: false }))] : []),
       ];
     });
+  }
+
+  /** Returns the changes that add or replace a version. */
+  #changesFor(
+    { name, version, enabled, fields, declared }: PackageMetadata,
+    installation: Installation | undefined,
+    archive: StoredArchive,
+  ): RecordChange[] {
+    const { collector, claims } = this.#options;
+    const deployment = deploymentIn(declared);
+    const value = valueOf({ name, version, ...archive, enabled, fields: usedFields(fields), deployment, installation });
+    const before = this.find({ name, version });
+    return [
+      this.#changeOf({ name, version }, value),
+      claims.claim(`/${name}`, "worker", name),
+      ...collector.changesFor(archive.digest, before ? [before.digest] : []),
+    ];
   }
 
   #changeOf(version: PackageRef, value: string | undefined): RecordChange {
@@ -211,11 +243,13 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 }
 
-/** Throws for a data folder whose manifest does not say that each daemon has its own. */
+/** Returns the reason why daemons cannot share a worker with this value of `data` in its manifest. */
+export function dataScopeProblem(data: unknown): string | undefined {
+  if (typeof data !== "string" && typeof data !== "number") return undefined;
+  return `The manifest cannot have data: ${data}, because daemons with RUNTIME_PACKAGE_STORE=oci share no data folder. For a separate folder on each daemon, write in the manifest: data: { size: ${data}, scope: instance }`;
+}
+
 function assertDataScope(data: unknown): void {
-  if (typeof data !== "string" && typeof data !== "number") return;
-  throw new ApiError(
-    "INVALID_PACKAGE_METADATA",
-    `The manifest cannot have data: ${data}, because daemons with RUNTIME_PACKAGE_STORE=oci share no data folder. For a separate folder on each daemon, write in the manifest: data: { size: ${data}, scope: instance }`,
-  );
+  const problem = dataScopeProblem(data);
+  if (problem !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", problem);
 }

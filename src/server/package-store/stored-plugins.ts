@@ -207,7 +207,7 @@ export class StoredPlugins implements PluginStore {
       const folder = path.join(content, root);
       if (metadata.enabled !== enabled) {
         const { filePath, text } = toggledManifest(folder, enabled);
-        await staged.prepareFile(filePath, text);
+        await staged.writeFile(filePath, text);
       }
       await writeInstallation(staged, folder, { digest });
       const directory = { path: area.directory, source: "uploaded" as const };
@@ -226,7 +226,7 @@ export class StoredPlugins implements PluginStore {
     const target = this.#folderOf(name);
     const retiring: Promise<void>[] = [];
     await this.#area?.exclusively(() =>
-      staged.place({ from, target }, { type: "plugin.installed", subject: { name }, folders: [name] }, (movedTo) => {
+      staged.place({ from, target }, (movedTo) => {
         if (movedTo !== undefined) retiring.push(retireFolder(this.#options, target, movedTo));
       }),
     );
@@ -235,9 +235,8 @@ export class StoredPlugins implements PluginStore {
 
   async #writeEnabled(area: StagingArea, { name, enabled }: PluginRow): Promise<void> {
     const { filePath, text } = toggledManifest(this.#folderOf(name), enabled);
-    const type = enabled ? "plugin.enabled" : "plugin.disabled";
     await inTransaction(area, async (staged) => {
-      await area.exclusively(() => staged.writeFile(filePath, text, { type, subject: { name }, folders: [name] }, () => undefined));
+      await area.exclusively(() => staged.writeFile(filePath, text));
       await staged.discard();
     });
     await this.#loading?.reload();
@@ -248,7 +247,7 @@ export class StoredPlugins implements PluginStore {
     await inTransaction(area, async (staged) => {
       let retired: Promise<void> | undefined;
       await area.exclusively(() =>
-        staged.takeAway([folder], { type: "plugin.deleted", subject: { name }, folders: [name] }, ([movedTo]) => {
+        staged.takeAway([folder], ([movedTo]) => {
           retired = retireFolder(this.#options, folder, movedTo);
         }),
       );

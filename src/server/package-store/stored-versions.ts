@@ -8,7 +8,6 @@ import type { StoredChange, StoredVersion } from "../packages/package-store.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
 import { discardAfter, movesOf, newPath, retireFolder } from "../packages/transactions/install-areas.js";
 import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
-import { workerChange } from "../packages/worker-changes.js";
 import type { StoredWorkers, StoredWorkersOptions } from "../packages/worker-packages-options.js";
 import { writeInstallation, type InstalledVersion } from "../packages/worker-version.js";
 import type { OciPackageStore } from "./oci-package-store.js";
@@ -112,7 +111,7 @@ export class StoredVersions implements StoredWorkers {
             if (metadata.name !== name || metadata.version !== version) throw otherIdentity(name, version);
           },
           publish: (archive, metadata) => store.replace(metadata, archive, base),
-          place: (from) => this.#place(staged, { from, name, version, type: "worker.files-changed" }),
+          place: (from) => this.#place(staged, { from, name, version }),
         });
         if (result !== "changed") await staged.discard();
         return result === "removed" ? "removed" : "changed";
@@ -197,10 +196,8 @@ export class StoredVersions implements StoredWorkers {
     const onDisk = catalog.enabledOnDisk(workerFolder, folder);
     if (onDisk === undefined || onDisk === enabled || digestOfFolder(folder) === undefined) return;
     const { filePath, text } = toggledManifest(folder, enabled);
-    const type = enabled ? "worker.enabled" : "worker.disabled";
-    const change = workerChange(type, { name, version }, [{ directory: area.directory, workerFolder }]);
     await inTransaction(area, async (staged) => {
-      await area.exclusively(() => staged.writeFile(filePath, text, change, () => void catalog.refresh(area.directory, workerFolder)));
+      await area.exclusively(() => staged.writeFile(filePath, text, () => void catalog.refresh(area.directory, workerFolder)));
       await staged.discard();
     });
   }
@@ -215,7 +212,7 @@ export class StoredVersions implements StoredWorkers {
       let retired: Promise<void>[] = [];
       const targets = gone.map(({ folder }) => folder);
       await area.exclusively(() =>
-        staged.takeAway(targets, workerChange("worker.version-deleted", { name }, gone), (movedTo) => {
+        staged.takeAway(targets, (movedTo) => {
           const moves = movesOf(targets, movedTo);
           retired = catalog.refresh(area.directory, workerFolder).map((folder) => retireFolder(retiring, folder, newPath(folder, moves)));
         }),
@@ -235,7 +232,7 @@ export class StoredVersions implements StoredWorkers {
         await area.exclusively(async () => {
           // No request can begin between this check and the rename, because both happen in one turn of the event loop.
           if (useOf(version).isInUse || digestOfFolder(folder) !== this.#options.store.find(version)?.digest) return;
-          await staged.takeAway([folder], workerChange("worker.version-deleted", version, []), ([movedTo]) => {
+          await staged.takeAway([folder], ([movedTo]) => {
             catalog.refresh(area.directory, workerFolder);
             retired = retireFolder(retiring, folder, movedTo);
           });
@@ -273,27 +270,23 @@ export class StoredVersions implements StoredWorkers {
       const from = path.join(content, root);
       if (metadata.enabled !== enabled) {
         const { filePath, text } = toggledManifest(from, enabled);
-        await staged.prepareFile(filePath, text);
+        await staged.writeFile(filePath, text);
       }
       await writeInstallation(staged, from, { ...installation, digest });
-      await this.#place(staged, { from, name, version, type: "worker.installed" });
+      await this.#place(staged, { from, name, version });
     });
   }
 
   /** Replaces the folder of a version by a staged folder. Deletes the staging folder when no isolate uses the previous files. */
-  async #place(
-    staged: Transaction,
-    { from, name, version, type }: { from: string; name: string; version: string; type: "worker.installed" | "worker.files-changed" },
-  ): Promise<void> {
+  async #place(staged: Transaction, { from, name, version }: { from: string; name: string; version: string }): Promise<void> {
     const { area, catalog, retiring } = this.#options;
     const workerFolder = this.#workerFolder(name);
     const target = path.join(workerFolder, version);
     let retired: Promise<void>[] = [];
-    const change = workerChange(type, { name, version }, [{ directory: area.directory, workerFolder }]);
     const bare = catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
     const nest = bare && { folder: workerFolder, as: bare.version };
     await area.exclusively(() =>
-      staged.place({ from, target, nest }, change, (movedTo) => {
+      staged.place({ from, target, nest }, (movedTo) => {
         retired = catalog.refresh(area.directory, workerFolder).map((folder) => retireFolder(retiring, folder, movedTo));
       }),
     );

@@ -42,7 +42,6 @@ interface Looks {
  */
 export class CatalogPoll {
   readonly #catalog: Looks;
-  readonly #catchUp: () => void;
   readonly #onRetired: (folder: string) => void;
   readonly #log: Log;
   readonly #watches = new FolderWatches((path) => this.#onChange(path));
@@ -59,14 +58,11 @@ export class CatalogPoll {
 
   constructor(options: {
     catalog: Looks;
-    /** Reads the changes that other daemons have reported. Some of these changes cannot be found by a check of the folder. */
-    catchUp: () => void;
     /** Called with the folder of each version that was changed or deleted. */
     onRetired: (folder: string) => void;
     log: Log;
   }) {
     this.#catalog = options.catalog;
-    this.#catchUp = options.catchUp;
     this.#onRetired = options.onRetired;
     this.#log = options.log;
     this.#wake();
@@ -100,7 +96,6 @@ export class CatalogPoll {
 
   #tick(): void {
     const stopAt = performance.now() + longestTickMs;
-    if (this.#again.length > 0) this.#catchUp();
     for (const look of this.#again.splice(0)) this.#take(look, true);
     const touched = [...this.#touched];
     this.#touched.clear();

@@ -1,7 +1,6 @@
 import type { PluginStore } from "./package-store.js";
 import type { PackageTools } from "./package-tools.js";
 import type { InstalledPlugin, PluginRules, StagedPlugin } from "./plugin-catalog.js";
-import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
 
 export interface PluginPackagesOptions extends PluginRules, Retiring {
@@ -17,8 +16,6 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   readonly store?: PluginStore | undefined;
   /** Unpacker, remover and locks of paths, shared with `WorkerPackages`. The creator of these objects closes them. */
   readonly tools: PackageTools;
-  /** Called after another daemon has changed plugins. `discover` then includes the changes. An empty list means unknown changes. */
-  readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
 /** Loads the code of an upload. Then calls `place`, which moves the upload to its target folder. */

@@ -22,14 +22,13 @@ import { inTransaction, type Transaction } from "./transactions/transaction.js";
 import { InstallAreas, discardAfter, retireFolder } from "./transactions/install-areas.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { exists } from "./transactions/journal.js";
-import { folderBelow, followChanges, writeFlag } from "./plugin-folder-changes.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import { writeInstallation } from "./worker-version.js";
 import type { ActivateUpload, PlacedPlugin, PluginPackagesOptions } from "./plugin-packages-options.js";
+import { toggledManifest } from "./manifest-fields.js";
 import { refuseReservedName } from "./package-metadata.js";
 import { runFileChange } from "./files/file-transaction.js";
-import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 
 /** The installed plugins, and all operations that change plugins on the disk. The code in `src/server/plugins` loads them. */
@@ -37,17 +36,13 @@ export class PluginPackages implements PackageOwner {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
   readonly #catalog: PluginCatalog;
-  /** Lets operations on the same plugin wait for each other. The lock of the directory makes other daemons wait. */
+  /** Lets operations on the same plugin wait for each other. */
   readonly #locks = new KeyedLock();
 
   /** Opens the plugin directories. Completes or reverts changes that a crash interrupted. */
   static async open(options: PluginPackagesOptions): Promise<PluginPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    const follower = (directory: string): ChangeFollower => ({
-      follow: (changes) => followChanges(options, directory, changes),
-      missed: () => options.onElsewhere?.([]),
-    });
-    const areas = await InstallAreas.open({ directories, follower, remover: options.tools.remover, log: options.log });
+    const areas = await InstallAreas.open({ directories, remover: options.tools.remover, log: options.log });
     return new PluginPackages(options, directories, areas);
   }
 
@@ -98,8 +93,7 @@ export class PluginPackages implements PackageOwner {
       const place = async () => {
         version = this.#acceptedVersion(candidate);
         await upload?.publish(metadata);
-        const change = { type: "plugin.installed", subject: { name, version }, folders: [name] } as const;
-        retiring = await this.#place(staged, { from, target: installedAt, change });
+        retiring = await this.#place(staged, from, installedAt);
       };
       const base = this.#baseOf(candidate) ?? name;
       await activate(candidate, () => this.#options.tools.paths.run(base, () => area.exclusively(place)));
@@ -128,23 +122,22 @@ export class PluginPackages implements PackageOwner {
         const { own: current, plugin } = this.#toggled(name);
         if (current ? current.directory.path !== area.directory : own !== undefined) return false;
         if (isDoneAlready(plugin)) return true;
-        const type = enabled ? "plugin.enabled" : "plugin.disabled";
-        const change = { type, subject: { name }, folders: current ? [folderBelow(current)] : [name] } as const;
         const { store } = this.#options;
-        if (!current) retiring = await this.#layOver(area, staged, { name, enabled, change });
+        if (!current) retiring = await this.#layOver(area, staged, name, enabled);
         else if (this.#isShippedAs(enabled, current)) {
           await store?.remove(name);
-          retiring = await this.#takeFolders(staged, [current.folder], change);
+          retiring = await this.#takeFolders(staged, [current.folder]);
         } else {
           await store?.setEnabled(name, enabled);
-          await writeFlag(staged, current, enabled, change);
+          const { filePath, text } = toggledManifest(current.folder, enabled);
+          await staged.writeFile(filePath, text);
         }
         return true;
       });
       await discardAfter(retiring, staged);
       return isHere;
     });
-    // Starts again if another daemon has uploaded or deleted the plugin meanwhile.
+    // Starts again if the plugin was uploaded or deleted meanwhile.
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 
@@ -169,7 +162,7 @@ export class PluginPackages implements PackageOwner {
     if (result === "changed" || result === "removed") return;
     const renew = ({ folder }: Unit, movedTo: string | undefined) =>
       movedTo === undefined ? [] : [retireFolder(this.#options, folder, movedTo)];
-    await runFileChange({ areas: this.#areas, type: "plugin.files-changed", folderOf: ({ folder }) => folder, renew }, units, change);
+    await runFileChange({ areas: this.#areas, renew }, units, change);
   }
 
   namesIn({ directory, folder }: Unit): string[] {
@@ -194,7 +187,7 @@ export class PluginPackages implements PackageOwner {
     if (typeof base === "string") this.#refuseTakenBase(name, base);
   }
 
-  /** Ends the reading of changes that other daemons make. The next start deletes the remaining staging folders. */
+  /** Unlocks the directories. The next start deletes the remaining staging folders. */
   async close(): Promise<void> {
     await this.#areas.close();
   }
@@ -248,22 +241,15 @@ export class PluginPackages implements PackageOwner {
   }
 
   /** Installs the staged folder `from` at `target`. Returns promises that resolve when no isolate uses the replaced folders. */
-  async #place(
-    staged: Transaction,
-    { from, target, change }: { from: string; target: string; change: PeerChange },
-  ): Promise<Promise<void>[]> {
+  async #place(staged: Transaction, from: string, target: string): Promise<Promise<void>[]> {
     const retiring: Promise<void>[] = [];
-    await staged.place({ from, target }, change, (movedTo) => {
+    await staged.place({ from, target }, (movedTo) => {
       if (movedTo !== undefined) retiring.push(retireFolder(this.#options, target, movedTo));
     });
     return retiring;
   }
 
-  async #layOver(
-    area: StagingArea,
-    staged: Transaction,
-    { name, enabled, change }: { name: string; enabled: boolean; change: PeerChange },
-  ): Promise<Promise<void>[]> {
+  async #layOver(area: StagingArea, staged: Transaction, name: string, enabled: boolean): Promise<Promise<void>[]> {
     const target = path.join(area.directory, name);
     if (exists(target)) {
       throw new ApiError(
@@ -272,9 +258,9 @@ export class PluginPackages implements PackageOwner {
       );
     }
     const content = await staged.makeContentFolder();
-    await staged.prepareFile(path.join(content, "manifest.yaml"), `name: ${JSON.stringify(name)}\nenabled: ${enabled}\n`);
+    await staged.writeFile(path.join(content, "manifest.yaml"), `name: ${JSON.stringify(name)}\nenabled: ${enabled}\n`);
     await this.#options.store?.publishFolder(staged, content);
-    return await this.#place(staged, { from: content, target, change });
+    return await this.#place(staged, content, target);
   }
 
   /** Deletes the folders of a plugin in one directory. Returns whether the directory contained the plugin. */
@@ -286,11 +272,9 @@ export class PluginPackages implements PackageOwner {
       const isAnything = await area.exclusively(async () => {
         const folders = findHere();
         if (folders.length === 0) return false;
-        const change: PeerChange = { type: "plugin.deleted", subject: { name }, folders: folders.map(folderBelow) };
         retiring = await this.#takeFolders(
           staged,
           folders.map(({ folder }) => folder),
-          change,
         );
         return true;
       });
@@ -300,9 +284,9 @@ export class PluginPackages implements PackageOwner {
   }
 
   /** Removes the folders. Returns promises that resolve when no isolate uses the removed folders. */
-  async #takeFolders(staged: Transaction, folders: string[], change: PeerChange): Promise<Promise<void>[]> {
+  async #takeFolders(staged: Transaction, folders: string[]): Promise<Promise<void>[]> {
     let retiring: Promise<void>[] = [];
-    await staged.takeAway(folders, change, (movedTo) => {
+    await staged.takeAway(folders, (movedTo) => {
       retiring = folders.map((folder, index) => retireFolder(this.#options, folder, movedTo[index]));
     });
     return retiring;

@@ -153,16 +153,9 @@ export class WorkerCatalog {
     return gone;
   }
 
-  /** Reads all workers of a directory again and treats every package as changed. Returns the folders of all previous versions. */
-  readAnew(directory: string): string[] {
-    const gone = this.#list(directory, directory);
-    const folders = [...this.#folders.values()].filter(({ read }) => read.directory === directory).map(({ read }) => read.folder);
-    return [...gone, ...folders.flatMap((folder) => this.refresh(directory, folder, () => true))];
-  }
-
   /**
-   * Yields a check for each directory and each worker folder. A change needs a second check: if another daemon replaces a folder, the
-   * folder is missing for a short time, and that daemon reports the change itself.
+   * Yields a check for each directory and each worker folder. A change needs a second check: if an operator replaces a folder, the folder
+   * is missing for a short time.
    */
   *looks(): Generator<Look> {
     for (const { path: directory } of this.#directories) yield this.#lookAtListing(directory, directory);

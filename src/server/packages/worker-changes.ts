@@ -1,20 +1,7 @@
-import path from "node:path";
-import type { ChangeType } from "../../shared/contract/changes.js";
-import type { PeerChange } from "./transactions/change-log.js";
 import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
-import { newPath } from "./transactions/install-areas.js";
 import { ApiError } from "../../shared/api-error.js";
 import { versionExists } from "./package-store.js";
 import { latestVersion } from "../../shared/package-name.js";
-
-/** Returns the report of a change of worker versions for other daemons. */
-export function workerChange(
-  type: ChangeType,
-  subject: PeerChange["subject"],
-  versions: readonly Pick<CatalogedVersion, "directory" | "workerFolder">[],
-): PeerChange {
-  return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
-}
 
 /** Throws VERSION_EXISTS if this version of the worker is installed. */
 export function refuseInstalled(catalog: WorkerCatalog, name: string, version: string): void {
@@ -45,28 +32,6 @@ export function enabledLatest(
 export function wholeWorker(catalog: WorkerCatalog, version: CatalogedVersion): string {
   const isAlone = catalog.versionsIn(version.workerFolder).every(({ name }) => name === version.name);
   return isAlone ? version.workerFolder : version.folder;
-}
-
-interface Following {
-  readonly catalog: WorkerCatalog;
-  readonly directory: string;
-  /**
-   * Called with the folder of a changed or deleted version. `movedTo` is the new path of the old files. Undefined if the old files were not
-   * moved.
-   */
-  readonly onRetired: (folder: string, movedTo: string | undefined) => void;
-}
-
-/** Applies the changes that other daemons have made in a directory to the catalog. */
-export function followWorkerChanges({ catalog, directory, onRetired }: Following, changes: readonly PeerChange[]): void {
-  const absolute = (below: string) => path.join(directory, below);
-  for (const { folders, edited = [], moved = [] } of changes) {
-    const editedFolders = new Set(edited.map(absolute));
-    const isChanged = (folder: string) => editedFolders.has(folder) || edited.some((each) => path.dirname(absolute(each)) === folder);
-    const gone = folders.flatMap((folder) => catalog.refresh(directory, absolute(folder), isChanged));
-    const moves = moved.map(({ from, to }) => ({ from: absolute(from), to: absolute(to) }));
-    for (const folder of gone) onRetired(folder, newPath(folder, moves));
-  }
 }
 
 /**

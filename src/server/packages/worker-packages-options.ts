@@ -9,7 +9,6 @@ import type { Log } from "../log/log.js";
 import type { KeyedLock } from "../platform/keyed-lock.js";
 import type { PackageStore, StoredChange } from "./package-store.js";
 import type { PackageTools } from "./package-tools.js";
-import type { PeerChange } from "./transactions/change-log.js";
 import type { Retiring } from "./transactions/install-areas.js";
 
 /** The functions of the secret store that the installation of workers uses. */
@@ -121,6 +120,6 @@ export interface WorkerPackagesOptions extends Retiring {
   readonly secrets?: SecretsPort;
   /** Called when the active version of a worker has possibly changed. `version` is undefined if the worker has no active version. */
   readonly onActiveVersion?: (name: string, version: InstalledVersion | undefined) => void;
-  /** Called after another daemon has changed a worker directory. At this time, `resolve` already includes the change. */
-  readonly onElsewhere?: (change: PeerChange) => void;
+  /** Called after another daemon has changed the package store. At this time, `resolve` already includes the change. */
+  readonly onElsewhere?: (change: StoredChange) => void;
 }

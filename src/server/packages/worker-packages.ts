@@ -9,7 +9,7 @@ import type { FileChange, PackageOwner } from "./files/mounts.js";
 import type { Unit } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
-import { changeableVersion, enabledLatest, followWorkerChanges, refuseInstalled, workerChange, workerNotFound } from "./worker-changes.js";
+import { changeableVersion, enabledLatest, refuseInstalled, workerNotFound } from "./worker-changes.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
 import { InstallAreas, discardAfter, retireFolder } from "./transactions/install-areas.js";
 import { WorkerRemoval } from "./worker-removal.js";
@@ -22,7 +22,6 @@ import { refuseReservedName } from "./package-metadata.js";
 import { runFileChange } from "./files/file-transaction.js";
 import type { StagedVersion, StoredWorkers, WorkerInstallOptions, WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagingArea } from "./transactions/staging-area.js";
-import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 
 /** The installed workers on the disk, and all operations that list, resolve or change them. */
@@ -34,21 +33,14 @@ export class WorkerPackages implements PackageOwner {
   readonly #areas: InstallAreas;
   readonly #removal: WorkerRemoval;
   readonly #stored: StoredWorkers | undefined;
-  /** Lets operations on the same worker wait for each other. The lock of the directory makes other daemons wait. */
+  /** Lets operations on the same worker wait for each other. */
   readonly #locks = new KeyedLock();
 
   /** Opens the worker directories. Completes or reverts changes that a crash interrupted, then reads the directories. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    // Ignores changes of other daemons while `packages` is undefined, because the first read of the directories includes them.
-    let packages: WorkerPackages | undefined;
-    const follower = (directory: string): ChangeFollower => ({
-      follow: (changes) => packages && packages.#follow(directory, changes),
-      missed: () => packages && packages.#readAnew(directory),
-    });
-    const areas = await InstallAreas.open({ directories, follower, remover: options.tools.remover, log: options.log });
-    packages = new WorkerPackages(options, directories, areas, await areas.forInstalling());
-    return packages;
+    const areas = await InstallAreas.open({ directories, remover: options.tools.remover, log: options.log });
+    return new WorkerPackages(options, directories, areas, await areas.forInstalling());
   }
 
   private constructor(
@@ -79,21 +71,19 @@ export class WorkerPackages implements PackageOwner {
         locks: this.#locks,
         tools: options.tools,
         retiring: options,
-        onElsewhere: ({ type, name, version }) => options.onElsewhere?.({ type, subject: { name, version }, folders: [] }),
+        onElsewhere: (change) => options.onElsewhere?.(change),
         log: options.log,
       });
     this.#stored?.start();
     this.#poll = new CatalogPoll({
       catalog: this.#catalog,
-      catchUp: () => areas.catchUp(),
       onRetired: (folder) => void this.#retire(folder, undefined),
       log: options.log,
     });
   }
 
   /** Returns all workers, sorted by name. A worker with built-in and uploaded versions has one item for each of both. */
-  async list(): Promise<Worker[]> {
-    await this.#areas.caughtUp();
+  list(): Worker[] {
     return this.#catalog.list();
   }
 
@@ -120,7 +110,6 @@ export class WorkerPackages implements PackageOwner {
 
   /** Returns the folder of a version. Throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
   folderOf(name: string, version: string): string {
-    this.#areas.catchUp();
     const installed = this.#catalog.versions(name)?.get(version);
     if (!installed) throw workerNotFound(this.#catalog, name, version);
     return installed.folder;
@@ -177,7 +166,6 @@ export class WorkerPackages implements PackageOwner {
   }
 
   async #setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
-    this.#areas.catchUp();
     const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
     const found = changeableVersion(this.#catalog, name, version);
     if (isDoneAlready(found)) return;
@@ -192,8 +180,7 @@ export class WorkerPackages implements PackageOwner {
         await this.#options.store.setEnabled(current, enabled);
         // The daemon has not downloaded this version yet. The catalog follows the index.
         if (!this.#isOnDisk(current.folder)) return true;
-        const change = workerChange(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
-        await staged.writeFile(filePath, text, change, () => {
+        await staged.writeFile(filePath, text, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
         });
         return true;
@@ -201,7 +188,7 @@ export class WorkerPackages implements PackageOwner {
       void staged.discard();
       return isHere;
     });
-    // Starts again if another daemon has moved the version to another directory meanwhile.
+    // Starts again if an upload has installed the version in another directory meanwhile.
     if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 
@@ -228,11 +215,7 @@ export class WorkerPackages implements PackageOwner {
       const isChanged = (version: string) => version === folder || version === workerFolder;
       return this.#catalog.refresh(directory, workerFolder, isChanged).map((gone) => this.#retire(gone, movedTo));
     };
-    await runFileChange(
-      { areas: this.#areas, type: "worker.files-changed", folderOf: ({ folder }) => path.dirname(folder), renew },
-      units,
-      change,
-    );
+    await runFileChange({ areas: this.#areas, renew }, units, change);
   }
 
   namesIn({ folder }: Unit): string[] {
@@ -297,7 +280,6 @@ export class WorkerPackages implements PackageOwner {
     const isReplaced = (folder: string) => folder === target;
     const bare = this.#catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
     const nest = bare && { folder: workerFolder, as: bare.version };
-    const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
     let isPublished = false;
     // Checks the secrets again, because an operator can have deleted a secret while the daemon unpacked the archive.
@@ -308,7 +290,7 @@ export class WorkerPackages implements PackageOwner {
       const alsoWritten = toggled && { file: toggled.filePath, text: toggled.text };
       await publish();
       isPublished = this.#stored !== undefined;
-      await staged.place({ from, target, nest, alsoWritten }, told, (movedTo) => {
+      await staged.place({ from, target, nest, alsoWritten }, (movedTo) => {
         retiring = this.#catalog.refresh(area.directory, workerFolder, isReplaced).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {
@@ -318,18 +300,6 @@ export class WorkerPackages implements PackageOwner {
       throw error;
     }
     return retiring;
-  }
-
-  /** Updates the catalog after other daemons changed workers in a directory, and reports each certain change to `onElsewhere`. */
-  #follow(directory: string, changes: readonly PeerChange[]): void {
-    const onRetired = (folder: string, movedTo: string | undefined) => void this.#retire(folder, movedTo);
-    followWorkerChanges({ catalog: this.#catalog, directory, onRetired }, changes);
-    for (const change of changes) if (!change.isUncertain) this.#options.onElsewhere?.(change);
-  }
-
-  /** Reads all workers of a directory again and treats every package as changed. */
-  #readAnew(directory: string): void {
-    for (const folder of this.#catalog.readAnew(directory)) void this.#retire(folder, undefined);
   }
 
   #retire(folder: string, movedTo: string | undefined): Promise<void> {

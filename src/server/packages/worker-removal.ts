@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { ApiError } from "../../shared/api-error.js";
 import type { KeyedLock } from "../platform/keyed-lock.js";
-import type { PeerChange } from "./transactions/change-log.js";
 import type { PackageStore } from "./package-store.js";
 import { movesOf, newPath, retireFolder, type InstallAreas, type Retiring } from "./transactions/install-areas.js";
 import type { Move } from "./transactions/journal.js";
 import { inTransaction } from "./transactions/transaction.js";
 import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
-import { wholeWorker, workerChange, workerNotFound } from "./worker-changes.js";
+import { wholeWorker, workerNotFound } from "./worker-changes.js";
 
 interface WorkerRemovalOptions {
   readonly catalog: WorkerCatalog;
@@ -20,8 +19,9 @@ interface WorkerRemovalOptions {
 
 /** The removal of one worker or of one version. */
 interface Removal {
-  readonly type: "worker.deleted" | "worker.version-deleted";
-  readonly subject: { readonly name: string; readonly version?: string };
+  readonly name: string;
+  /** Undefined for the removal of all versions. */
+  readonly version: string | undefined;
   /** Returns the versions to remove from all worker directories. */
   readonly find: () => readonly CatalogedVersion[];
   /** Returns the folder to remove for a version, which is the folder of this version or of the whole worker. */
@@ -44,8 +44,8 @@ export class WorkerRemoval {
   async remove(name: string): Promise<void> {
     const { catalog } = this.#options;
     await this.#remove({
-      type: "worker.deleted",
-      subject: { name },
+      name,
+      version: undefined,
       find: () => catalog.found(name),
       choose: (version) => wholeWorker(catalog, version),
       builtInCode: "BUILT_IN_WORKER_REMOVE_FORBIDDEN",
@@ -59,35 +59,29 @@ export class WorkerRemoval {
   async removeVersion(name: string, version: string): Promise<void> {
     const { catalog } = this.#options;
     await this.#remove({
-      type: "worker.version-deleted",
-      subject: { name, version },
+      name,
+      version,
       find: () => catalog.found(name).filter((candidate) => candidate.version === version),
       choose: ({ folder }) => folder,
       builtInCode: "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN",
     });
   }
 
-  async #remove({ type, subject, find, choose, builtInCode }: Removal): Promise<void> {
-    const { catalog, areas, locks } = this.#options;
-    const { name, version } = subject;
-    areas.catchUp();
+  async #remove({ name, version, find, choose, builtInCode }: Removal): Promise<void> {
+    const { catalog, locks } = this.#options;
     const found = find();
     if (found.length === 0) throw workerNotFound(catalog, name, version);
     if (found.every(({ source }) => source === "built-in")) {
       throw new ApiError(builtInCode, `${version === undefined ? name : `${name} ${version}`} is built in and cannot be deleted.`);
     }
-    const isRemoved = await locks.run(name, () => this.#takeAway({ type, subject }, find, choose));
+    const isRemoved = await locks.run(name, () => this.#takeAway(find, choose));
     if (!isRemoved) throw workerNotFound(catalog, name, version);
   }
 
   /**
    * Removes the uploaded folders that `find` returns, one worker directory after another. Returns true if it removed at least one folder.
    */
-  async #takeAway(
-    change: Pick<PeerChange, "type" | "subject">,
-    find: () => readonly CatalogedVersion[],
-    choose: (version: CatalogedVersion) => string,
-  ): Promise<boolean> {
+  async #takeAway(find: () => readonly CatalogedVersion[], choose: (version: CatalogedVersion) => string): Promise<boolean> {
     let isAnything = false;
     for (const area of this.#options.areas.all()) {
       const findHere = () => find().filter(({ directory, source }) => directory === area.directory && source === "uploaded");
@@ -100,8 +94,7 @@ export class WorkerRemoval {
           const targets = [...new Set(versions.map(choose))].filter((folder) => existsSync(folder));
           await this.#options.store.remove(versions);
           isAnything = true;
-          const told = workerChange(change.type, change.subject, versions);
-          await staged.takeAway(targets, told, (movedTo) => (retiring = this.#afterTakingAway(versions, movesOf(targets, movedTo))));
+          await staged.takeAway(targets, (movedTo) => (retiring = this.#afterTakingAway(versions, movesOf(targets, movedTo))));
         });
         void Promise.all(retiring).then(() => staged.discard());
       });

@@ -147,7 +147,7 @@ export async function writeInstallation(
 ): Promise<void> {
   const file = path.join(folder, installationFileName);
   await rm(file, { recursive: true, force: true });
-  await staged.prepareFile(file, `${JSON.stringify(installation)}\n`);
+  await staged.writeFile(file, `${JSON.stringify(installation)}\n`);
 }
 
 /** Reads the record of the upload from a version folder. Returns undefined if the folder was copied by hand or the record is invalid. */

@@ -118,7 +118,15 @@ const successes: Readonly<Record<string, string>> = {
 /** Commands that run until they are interrupted, or succeed only once. Other files test them. */
 const lasting = ["dev", "tui", "events", "files get"];
 /** Commands that need systemd, the directories of a daemon, a primary, or a host name that resolves. Other files test them. */
-const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon resync", "daemon status", "hosts check"];
+const elsewhere = [
+  "daemon backup",
+  "daemon migrate-keys",
+  "daemon migrate-packages",
+  "daemon restore",
+  "daemon resync",
+  "daemon status",
+  "hosts check",
+];
 
 test("the examples in this file run every command of runtimectl", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RuntimeEvent } from "../../../src/shared/contract/events.js";
 import type { TestInstance } from "../../support/start-instances.js";
 import {
   clusterTestMs,
@@ -23,10 +24,23 @@ afterAll(() => instances.dispose());
 
 const find = async ({ client }: TestInstance, name: string) => (await client.workers.list()).find((worker) => worker.name === name);
 
+/** Collects the events of workers of a daemon. Resolves when the daemon sends them. */
+async function followWorkerEvents({ client }: TestInstance): Promise<{ seen: RuntimeEvent[]; stop: () => void }> {
+  const seen: RuntimeEvent[] = [];
+  const ending = new AbortController();
+  const follow = async () => {
+    for await (const event of client.events.stream.follow({ query: { type: "worker" } }, { signal: ending.signal })) seen.push(event);
+  };
+  void follow().catch(() => undefined);
+  await expect.poll(() => seen).toHaveLength(1);
+  return { seen, stop: () => ending.abort() };
+}
+
 test(
   "another daemon downloads an uploaded worker when its first request arrives",
   async () => {
     const [a, c] = [await instances.start("a"), await instances.start("c")];
+    const events = await followWorkerEvents(c);
     await uploadText(a, "shop", "1.0.0", "first");
     expect(await readText(a, "shop")).toBe("first");
     await expect.poll(() => find(c, "shop"), { timeout: soonMs }).toMatchObject({ versions: ["1.0.0"], source: "uploaded" });
@@ -41,6 +55,11 @@ test(
 
     await a.client.workers.disable({ params: { scope: "_", name: "shop", version: "2.0.0" } });
     await expectSoon(c, "shop", "replaced");
+    const installed = events.seen.filter(({ type }) => type === "worker.installed");
+    expect(installed[0]).toMatchObject({ subject: { name: "shop", version: "1.0.0" }, message: "by another daemon" });
+    expect(installed[0]).not.toHaveProperty("principal");
+    expect(installed.filter(({ message }) => message === "by another daemon")).toHaveLength(2);
+    events.stop();
     const manifest = path.join(instances.workersOf("c"), "shop", "2.0.0", "manifest.yaml");
     await expect.poll(() => readFile(manifest, "utf8"), { timeout: soonMs }).toContain("enabled: false");
     await c.client.workers.enable({ params: { scope: "_", name: "shop", version: "2.0.0" } });

@@ -39,6 +39,12 @@ async function start(name: string, keys: readonly string[]): Promise<TestInstanc
   return instances.start(name, { ...syncVariables(), CREDENTIALS_DIRECTORY: credentials });
 }
 
+/** Installs the worker in the directory of one daemon. */
+async function upload({ client }: TestInstance): Promise<void> {
+  const archive = await packFiles({ "index.js": app, "manifest.yaml": manifestOf("@team/shop", "1.0.0") });
+  await client.workers.upload({ file: uploadOf("package.tgz", archive) });
+}
+
 const read = async ({ url }: TestInstance) => (await fetch(`${url}/@team/shop/`)).text();
 const set = ({ client }: TestInstance, value: string) => client.secrets.set({ params, body: { value } });
 
@@ -50,9 +56,8 @@ test("daemons with one primary and one encryption key share their secrets", asyn
   await keyless.stop();
 
   let [a, b] = [await start("a", [old]), await start("b", [old])];
-  const archive = await packFiles({ "index.js": app, "manifest.yaml": manifestOf("@team/shop", "1.0.0") });
-  await a.client.workers.upload({ file: uploadOf("package.tgz", archive) });
-  await expect.poll(() => read(b)).toBe("none");
+  await Promise.all([upload(a), upload(b)]);
+  expect(await read(b)).toBe("none");
   await set(a, "of a");
   expect(await read(a)).toBe("of a");
   await expect.poll(() => read(b)).toBe("of a");
@@ -90,8 +95,7 @@ test("a daemon without the new encryption key uses the previous value of a secre
   sqld = await startSqld();
   try {
     const [c, d] = [await start("c", [shared]), await start("d", [shared, other])];
-    const archive = await packFiles({ "index.js": app, "manifest.yaml": manifestOf("@team/shop", "1.0.0") });
-    await c.client.workers.upload({ file: uploadOf("package.tgz", archive) });
+    await Promise.all([upload(c), upload(d)]);
     await set(c, "readable");
     for (const daemon of [c, d]) await expect.poll(() => read(daemon)).toBe("readable");
     await d.stop();

@@ -38,7 +38,7 @@ describe("the change that enables or disables a worker version", () => {
     expect(answering("app")).toBe("1.0.0");
     await fixture.packages.setEnabled("app", "1.0.0", false);
     expect(answering("app")).toBeUndefined();
-    expect(await fixture.packages.list()).toContainEqual(
+    expect(fixture.packages.list()).toContainEqual(
       expect.objectContaining({ name: "app", versions: ["2.0.0", "1.0.0"], disabledVersions: ["2.0.0", "1.0.0"] }),
     );
     expect(await readFile(inUploads("app/2.0.0/manifest.yaml"), "utf8")).toBe("enabled: false\n");
@@ -118,14 +118,13 @@ describe("the deletion of workers and versions", () => {
 
   test("removes only the uploaded versions of a built-in worker", async () => {
     await fixture.packages.remove("mixed");
-    expect(await fixture.packages.list()).toContainEqual(
-      expect.objectContaining({ name: "mixed", source: "built-in", versions: ["1.0.0"] }),
-    );
+    expect(fixture.packages.list()).toContainEqual(expect.objectContaining({ name: "mixed", source: "built-in", versions: ["1.0.0"] }));
     expect(answering("mixed")).toBe("1.0.0");
     await expect(fixture.packages.remove("mixed")).rejects.toMatchObject({ code: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" });
   });
 
   test("removes a version from each package directory that contains it", async () => {
+    await fixture.packages.close();
     const second = path.join(fixture.root, "second");
     await writeFiles(second, { "app/2.0.0/manifest.yaml": "name: app\nversion: 2.0.0\n" });
     const packages = await WorkerPackages.open({ ...fixture.options, directories: [fixture.uploads, second] });

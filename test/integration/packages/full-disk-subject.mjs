@@ -24,7 +24,7 @@ const { code } = await install(big).catch((error) => error);
 const mark = readFileSync(path.join(directory, "app", "1.0.0", "mark"), "utf8");
 const entries = readdirSync(directory).filter((name) => name !== ".instances");
 await packages.remove("app");
-const removedAfterwards = (await packages.list()).length === 0;
+const removedAfterwards = packages.list().length === 0;
 await packages.close();
 await tools.close();
 process.stdout.write(JSON.stringify({ code, mark, entries, removedAfterwards }));

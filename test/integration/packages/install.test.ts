@@ -98,7 +98,7 @@ describe("the replacement of a worker version", () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 0.9.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
-    expect(await fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0", "0.9.0"] }]);
+    expect(fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0", "0.9.0"] }]);
     expect(await installedMark("0.9.0")).toBe("bare");
     expect(fixture.retirements).toEqual([
       { folder: path.join(fixture.uploads, "app"), movedTo: path.join(fixture.uploads, "app", "0.9.0") },
@@ -110,7 +110,7 @@ describe("the replacement of a worker version", () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
-    expect(await fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
+    expect(fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
     expect(readdirSync(path.join(fixture.uploads, "app"))).toEqual(["1.0.0"]);
   });
 });
@@ -179,6 +179,7 @@ describe("the install of a worker version", () => {
   });
 
   test("creates the package directory if it is missing", async () => {
+    await fixture.packages.close();
     const fresh = path.join(fixture.root, "fresh");
     const packages = await WorkerPackages.open({
       ...fixture.options,
@@ -204,7 +205,7 @@ test("one complete version remains after 20 concurrent installs of that version"
   const marks = await treeLines(path.join(fixture.uploads, "app", "1.0.0", "files"));
   expect(marks).toHaveLength(30);
   expect(new Set(marks.map((line) => line.split(" ").at(-1))).size).toBe(1);
-  expect(await fixture.packages.list()).toMatchObject([{ versions: ["1.0.0"] }]);
+  expect(fixture.packages.list()).toMatchObject([{ versions: ["1.0.0"] }]);
   await expect.poll(() => entriesOf(fixture.uploads), { timeout: 20_000 }).toEqual(["app"]);
 });
 
@@ -216,7 +217,7 @@ test("different workers of one scope can be installed and deleted concurrently",
     else await fixture.install(named(name));
   });
   await Promise.all(again);
-  expect((await fixture.packages.list()).map(({ name }) => name)).toEqual(names.filter((_, index) => index % 2 === 0));
+  expect(fixture.packages.list().map(({ name }) => name)).toEqual(names.filter((_, index) => index % 2 === 0));
   await Promise.all(names.filter((_, index) => index % 2 === 0).map((name) => fixture.packages.remove(name)));
   await expect.poll(() => entriesOf(fixture.uploads)).toEqual([]);
 });

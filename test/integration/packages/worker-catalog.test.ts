@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const manifest = (version: string) => `name: app\nversion: ${version}\n`;
-const listed = async () => (await fixture.packages.list()).map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
+const listed = async () => fixture.packages.list().map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
 
 describe("the list of workers", () => {
   test("contains each folder under the name and version in the folder's metadata", async () => {
@@ -35,7 +35,7 @@ describe("the list of workers", () => {
       "notes.txt": "a file",
     });
     await fixture.reopen();
-    expect(await fixture.packages.list()).toEqual([
+    expect(fixture.packages.list()).toEqual([
       {
         name: "@team/tool",
         path: path.join(fixture.uploads, "@team/tool"),
@@ -78,6 +78,7 @@ describe("the list of workers", () => {
   });
 
   test("contains a duplicate version once, but built-in and uploaded workers separately", async () => {
+    await fixture.packages.close();
     const second = path.join(fixture.root, "second");
     const image = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "app/manifest.yaml": manifest("1.0.0") });
@@ -85,7 +86,7 @@ describe("the list of workers", () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": manifest("1.0.0"), "app/2.0.0/manifest.yaml": manifest("2.0.0") });
     await writeFiles(second, { "app/2.0.0/manifest.yaml": manifest("2.0.0"), "app/3.0.0/manifest.yaml": manifest("3.0.0") });
     const packages = await WorkerPackages.open({ ...fixture.options, directories: [image, fixture.uploads, second, fixture.uploads] });
-    expect((await packages.list()).map(({ name, source, versions, removable }) => [name, source, versions, removable])).toEqual([
+    expect(packages.list().map(({ name, source, versions, removable }) => [name, source, versions, removable])).toEqual([
       ["app", "built-in", ["1.0.0"], false],
       ["app", "uploaded", ["3.0.0", "2.0.0"], true],
       ["tool", "built-in", ["1.0.0"], false],

@@ -1,19 +1,13 @@
-import { relative } from "node:path";
-import type { ChangeType } from "../../../shared/contract/changes.js";
 import type { FileChange, RootOf } from "./mounts.js";
 import type { Unit } from "./package-folder.js";
 import { inTransaction } from "../transactions/transaction.js";
 import { discardAfter, type InstallAreas } from "../transactions/install-areas.js";
-import type { PeerChange } from "../transactions/change-log.js";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
 import { asStorageFailure } from "../../platform/storage-full.js";
 
 interface FileChangeSurroundings {
   readonly areas: InstallAreas;
-  readonly type: ChangeType;
-  /** Returns the folder that other daemons must read again after a change of this package folder. */
-  readonly folderOf: (unit: Unit) => string;
   /**
    * Renews the worker or plugin after a change of its folder, in the same turn of the event loop. If the folder was moved, running isolates
    * read from `movedTo`.
@@ -21,12 +15,8 @@ interface FileChangeSurroundings {
   readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
 }
 
-/**
- * Changes files of packages in one directory. Prepares the change before it takes the lock of the directory, and applies the change with
- * the lock.
- */
-export async function runFileChange(surroundings: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
-  const { areas, renew } = surroundings;
+/** Changes files of packages in one directory. Prepares the change, and applies it while no other change of the directory runs. */
+export async function runFileChange({ areas, renew }: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
   const [{ directory }] = units as [Unit];
   const area = areas.of(directory);
   await inTransaction(area, async (staged) => {
@@ -35,35 +25,14 @@ export async function runFileChange(surroundings: FileChangeSurroundings, units:
     let retiring: Promise<void>[] = [];
     await area.exclusively(async () => {
       change.check?.(aside);
-      const told = describe(surroundings, units);
-      await staged.step(told, async (tell) => {
-        retiring = applyAndRenew(change, aside, (movedTo) => {
-          tell(movedTo === undefined ? told : { ...told, moved: units.map((unit) => moveOf(unit, movedTo)) });
-          return units.flatMap((unit) => renew(unit, movedTo));
-        });
-        await change.settle(inPlace);
-      });
+      retiring = applyAndRenew(change, aside, (movedTo) => units.flatMap((unit) => renew(unit, movedTo)));
+      await change.settle(inPlace);
     });
     await discardAfter(retiring, staged);
   });
 }
 
 const inPlace: RootOf = (directory) => directory;
-
-function describe({ type, folderOf }: FileChangeSurroundings, units: readonly Unit[]): PeerChange {
-  const [{ directory, name }] = units as [Unit];
-  const below = (folder: string) => relative(directory, folder);
-  return {
-    type,
-    subject: { name },
-    folders: [...new Set(units.map((unit) => below(folderOf(unit))))],
-    edited: units.map(({ folder }) => below(folder)),
-  };
-}
-
-function moveOf({ directory, folder }: Unit, movedTo: string): { from: string; to: string } {
-  return { from: relative(directory, folder), to: relative(directory, movedTo) };
-}
 
 /** Applies the change and renews the packages in one turn of the event loop. No request then sees the new files with the old catalog. */
 function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: string | undefined) => Promise<void>[]): Promise<void>[] {

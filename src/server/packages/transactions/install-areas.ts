@@ -1,18 +1,13 @@
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../log/log.js";
-import { installDirectory, type PackageDirectory } from "../package-directories.js";
-import type { ChangeFollower } from "./change-log.js";
-import { StagingArea } from "./staging-area.js";
-import type { TreeRemover } from "../../platform/remove-folder.js";
-import type { Transaction } from "./transaction.js";
-import path from "node:path";
-import type { Move } from "./journal.js";
 import { isPathWithin } from "../../platform/path-within.js";
+import type { TreeRemover } from "../../platform/remove-folder.js";
+import { installDirectory, type PackageDirectory } from "../package-directories.js";
+import type { Move } from "./journal.js";
+import { StagingArea } from "./staging-area.js";
+import type { Transaction } from "./transaction.js";
 
-/** Interval in ms at which the daemon reads the changes of other daemons. One read takes one system call per directory. */
-const catchUpEveryMs = 500;
-/** Number of reads after which the daemon looks for leftovers of stopped daemons. */
-const catchUpsPerTidyUp = 4;
 /**
  * Maximum time that the start and the stop of the daemon wait for the deletion of old folders. The deletion continues in the background or
  * at the next start.
@@ -22,43 +17,22 @@ const longestCleanUpMs = 2_000;
 /** The upload directories for one kind of package (workers or plugins), each with its staging area. */
 export class InstallAreas {
   readonly #areas: ReadonlyMap<string, StagingArea>;
-  readonly #timer: NodeJS.Timeout;
-  #catchUps = 0;
-  #isTidying = false;
-  #nextLook: Promise<void> | undefined;
 
   /**
-   * Opens the directories, and completes or reverts changes that a crash interrupted. From then on, `follow` receives the changes of other
-   * daemons.
+   * Opens and locks the directories, and completes or reverts changes that a crash interrupted. Throws DirectoryInUseError if another
+   * process uses a directory.
    */
-  static async open(options: {
-    directories: readonly PackageDirectory[];
-    follower: (directory: string) => ChangeFollower;
-    remover: TreeRemover;
-    log: Log;
-  }): Promise<InstallAreas> {
-    const { directories, follower, remover, log } = options;
+  static async open(options: { directories: readonly PackageDirectory[]; remover: TreeRemover; log: Log }): Promise<InstallAreas> {
+    const { directories, remover, log } = options;
     const uploaded = directories.filter(({ source }) => source === "uploaded");
-    const areas = uploaded.map(({ path: directory }) => new StagingArea({ directory, follower: follower(directory), remover, log }));
-    for (const area of areas) await area.recover();
-    const opened = new InstallAreas(areas, log);
-    await opened.settled();
-    return opened;
+    const areas = new InstallAreas(uploaded.map(({ path: directory }) => new StagingArea({ directory, remover, log })));
+    for (const area of areas.all()) await area.recover();
+    await areas.settled();
+    return areas;
   }
 
-  private constructor(areas: readonly StagingArea[], log: Log) {
+  private constructor(areas: readonly StagingArea[]) {
     this.#areas = new Map(areas.map((area) => [area.directory, area]));
-    this.#timer = setInterval(() => void this.#look(log), catchUpEveryMs).unref();
-  }
-
-  async #look(log: Log): Promise<void> {
-    this.catchUp();
-    this.#catchUps += 1;
-    if (this.#isTidying || this.#catchUps % catchUpsPerTidyUp !== 0) return;
-    this.#isTidying = true;
-    for (const area of this.all())
-      await area.tidyUp().catch((error: unknown) => log.warn({ err: error }, "what another instance left cannot be seen to"));
-    this.#isTidying = false;
   }
 
   all(): StagingArea[] {
@@ -78,28 +52,8 @@ export class InstallAreas {
     return directory === undefined ? undefined : this.#areas.get(directory);
   }
 
-  /** Reads the changes of other daemons immediately. A client of another daemon can already have seen these changes. */
-  catchUp(): void {
-    for (const area of this.all()) area.catchUp();
-  }
-
-  /** Reads the changes of other daemons like `catchUp`. All calls in the same turn of the event loop share one read. */
-  caughtUp(): Promise<void> {
-    this.#nextLook ??= new Promise((resolve) => {
-      setImmediate(() => {
-        this.#nextLook = undefined;
-        this.catchUp();
-        resolve();
-      });
-    });
-    return this.#nextLook;
-  }
-
-  /**
-   * Ends the reading of changes and removes this daemon from the registry of each directory. The next start deletes the remaining folders.
-   */
+  /** Unlocks the directories. The next start deletes the remaining folders. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     await this.settled();
     for (const area of this.all()) await area.close();
   }

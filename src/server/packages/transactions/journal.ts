@@ -1,33 +1,19 @@
-import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync, readdirSync } from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
-import { isStorageFull } from "../../platform/storage-full.js";
-import type { PeerChange } from "./change-log.js";
 
 const journalFileName = "journal.json";
 const journalMode = 0o600;
 
-const separator = ".";
 /** Name prefix of staging folders that a restore uses. */
 export const restorePrefix = "restore-";
-/** Names of previous content in a staging folder: `replaced` for replaced content, and `taken` or `taken-<index>` for removed content. */
-export const replacedName = "replaced";
-export const takenPrefix = "taken";
-/** Name of the new content in a staging folder. Deleted files are moved to this name too. */
-export const contentName = "content";
-
-/**
- * The steps of one running change. The file is in the staging folder while the daemon holds the lock. If a daemon gets the lock and finds a
- * journal of another daemon, it completes the interrupted change.
- */
+/** The steps of one running change. If a start finds the file in a staging folder, it completes the interrupted change. */
 export interface Journal {
   /**
-   * Renames of one change, with paths relative to the package directory. The last rename installs the new content. Empty if a crash leaves
-   * no rename to complete.
+   * Renames of one change, with paths relative to the package directory. The last rename installs the new content. Empty in some journals
+   * of earlier versions.
    */
   readonly moves: readonly Move[];
-  /** Report of the change to other daemons. */
-  readonly change?: PeerChange;
 }
 
 export interface Move {
@@ -36,27 +22,14 @@ export interface Move {
 }
 
 /**
- * Writes and syncs the journal in the staging folder. After this call, a crash does not prevent the change, because another daemon or the
- * next start completes it.
+ * Writes and syncs the journal in the staging folder. After this call, a crash does not prevent the change, because the next start
+ * completes it.
  */
 export async function writeJournal(stagedFolder: string, journal: Journal): Promise<void> {
   const file = await open(path.join(stagedFolder, journalFileName), "wx", journalMode);
   await finish(file, () => file.writeFile(JSON.stringify(journal)));
   await syncFolder(stagedFolder);
   await syncFolder(path.dirname(stagedFolder));
-}
-
-/**
- * Writes a journal without a sync. If this process is killed, another daemon reports the change. Ignores a full disk, because the operator
- * must still be able to delete packages.
- */
-export function noteChange(stagedFolder: string, change: PeerChange): void {
-  const journal: Journal = { moves: [], change };
-  try {
-    writeFileSync(path.join(stagedFolder, journalFileName), JSON.stringify(journal), { mode: journalMode });
-  } catch (error) {
-    if (!isStorageFull(error)) throw error;
-  }
 }
 
 /** Reads the journal of a change. Returns undefined if the journal is missing or incomplete. In both cases, no rename has started. */
@@ -124,34 +97,5 @@ export async function finish(file: FileHandle, write: () => Promise<void>): Prom
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-/** Returns the name of a staging folder. The name begins with the identifier of the daemon. */
-export function stagedName(instance: string, change: string): string {
-  return instance + separator + change;
-}
-
-export function instanceOf(name: string): string {
-  return name.split(separator, 1)[0] ?? "";
-}
-
-export function isOfRestore(name: string): boolean {
-  return name.startsWith(restorePrefix);
-}
-
-/** Returns whether a staging folder contains replaced or removed content. Isolates can still read this content. */
-export function holdsOldContent(folder: string): boolean {
-  return (
-    namesIn(folder).some((name) => name === replacedName || name.startsWith(takenPrefix)) ||
-    namesIn(path.join(folder, contentName)).some((name) => name === takenPrefix)
-  );
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import { existsSync, readdirSync, rmdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import { KeyedLock } from "../../platform/keyed-lock.js";
-import { readJournal, removeJournal, rollForward, holdsOldContent, instanceOf, isOfRestore, stagedName, type Journal } from "./journal.js";
 import { removeTree, type TreeRemover } from "../../platform/remove-folder.js";
-import type { ChangeFollower, PeerChange } from "./change-log.js";
-import { SharedDirectory } from "./shared-directory.js";
+import { DirectoryInUseError, DirectoryLock } from "./directory-lock.js";
+import { readJournal, removeJournal, rollForward, type Journal } from "./journal.js";
 import { Transaction } from "./transaction.js";
 
 const stagingFolderName = ".staging";
@@ -18,15 +17,10 @@ const removalPauseMs = 100;
 /** Maximum number of entries in a folder that the daemon itself deletes. A separate process deletes larger folders. */
 const mostEntriesDeletedHere = 100;
 const mostAttemptsToBegin = 50;
-/**
- * Time in ms for which the daemon keeps replaced folders if other daemons use the directory. The isolates of these daemons read from the
- * folders until their calls end.
- */
-const keptForOthersMs = 60_000;
 
 /**
- * The folder `.staging` of a package directory. Changes are prepared in this folder and become visible by a rename. After a daemon has
- * stopped, other daemons complete or delete its changes.
+ * The folder `.staging` of a package directory. Changes are prepared in this folder and become visible by a rename. The next start completes
+ * or deletes the changes that a crash interrupted.
  */
 export class StagingArea {
   /** The package directory that contains this staging area. */
@@ -34,29 +28,23 @@ export class StagingArea {
   readonly #folder: string;
   readonly #log: Log;
   readonly #remover: TreeRemover;
-  readonly #shared: SharedDirectory;
   readonly #queue = new KeyedLock();
   readonly #removing = new Set<Promise<void>>();
-  /** Staging folders of other daemons. This daemon is deleting them, or cannot complete their changes. */
-  readonly #takenOver = new Set<string>();
-  readonly #closing = new AbortController();
+  /** Undefined if the directory is missing or read-only. The first change then tries again. */
+  #lock: DirectoryLock | undefined;
 
-  constructor(options: { directory: string; follower: ChangeFollower; remover: TreeRemover; log: Log }) {
+  constructor(options: { directory: string; remover: TreeRemover; log: Log }) {
     this.directory = options.directory;
     this.#folder = path.join(options.directory, stagingFolderName);
     this.#remover = options.remover;
     this.#log = options.log;
-    this.#shared = new SharedDirectory(options);
-    // Disables the warning of Node.js about more than 10 listeners. Each delayed deletion of a folder adds one listener.
-    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Creates a staging folder and returns the transaction for one change. */
   async begin(): Promise<Transaction> {
     await makeFolder(this.directory);
-    // Registers this daemon by a call of `exclusively`. Otherwise another daemon would delete the folder as a leftover of a crash.
-    if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
-    const folder = path.join(this.#folder, stagedName(this.#shared.instance, randomUUID()));
+    if (!this.#isLocked()) throw inUse(this.directory);
+    const folder = path.join(this.#folder, randomUUID());
     // Tries again if another change has deleted the folder `.staging` between these two calls.
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -72,32 +60,13 @@ export class StagingArea {
     }
   }
 
-  /**
-   * Runs `work` while this daemon holds the lock of the directory. First reads the changes of other daemons and completes interrupted
-   * changes. Throws `DIRECTORY_BUSY` if another daemon holds the lock for 10 s.
-   */
+  /** Runs `work` while no other change of this directory runs. */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#queue.run("", () =>
-      this.#shared.hold(async () => {
-        await this.#finishInterrupted();
-        return await work();
-      }),
-    );
-  }
-
-  /** Reports a change to other daemons. Call this function only within `exclusively`. */
-  tell(change: PeerChange): void {
-    this.#shared.tell(change);
-  }
-
-  /** Reads the changes that other daemons have reported. */
-  catchUp(): void {
-    this.#shared.catchUp();
+    return this.#queue.run("", work);
   }
 
   /** Deletes a staging folder. Never throws. If the folder is large, does not wait for the end of the deletion. */
   discard(folder: string): Promise<void> {
-    if (this.#shared.marks.others().length > 0 && holdsOldContent(folder)) return this.#discardLater(folder);
     const removing = this.#remove(folder).finally(() => this.#removing.delete(removing));
     this.#removing.add(removing);
     return removing;
@@ -109,14 +78,21 @@ export class StagingArea {
   }
 
   /**
-   * Registers this daemon and handles interrupted changes: completes changes with a journal, deletes staging folders without a journal, and
-   * keeps changes of running daemons. Call it before the first read of the directory.
+   * Locks the directory for the life of this object, and handles interrupted changes: completes changes with a journal, deletes staging
+   * folders without a journal. Call it before the first read of the directory. Throws DirectoryInUseError.
    */
   async recover(): Promise<void> {
-    this.#shared.skipEarlier();
     try {
-      await this.exclusively(async () => this.#takeOver({ isStart: true }));
+      if (!this.#isLocked()) throw new DirectoryInUseError(inUse(this.directory).message);
+      const names = this.#staged();
+      // Deletes an empty folder `.staging`. A crash between the creation of two folders can leave it.
+      if (names.length === 0) this.#removeOwnFolderIfPossible();
+      for (const folder of names.map((name) => path.join(this.#folder, name))) {
+        const journal = readJournal(folder);
+        if (!journal || (await this.#finish(folder, journal))) void this.discard(folder);
+      }
     } catch (error) {
+      if (error instanceof DirectoryInUseError) throw error;
       // Ignores the error if there is no interrupted change, because the directory can be read-only.
       if (this.#staged().length === 0) return;
       this.#log.warn(
@@ -126,22 +102,18 @@ export class StagingArea {
     }
   }
 
-  /** Completes or deletes the interrupted changes of stopped daemons. If there are none, resolves immediately. */
-  async tidyUp(): Promise<void> {
-    const isForeign = (name: string) => instanceOf(name) !== this.#shared.instance && !this.#takenOver.has(name) && !isOfRestore(name);
-    if (!this.#staged().some(isForeign)) return;
-    await this.#queue.run("", () =>
-      this.#shared.holdIfFree(async () => {
-        await this.#finishInterrupted();
-        this.#takeOver({ isStart: false });
-      }),
-    );
+  /** Unlocks the directory after the running change. The next start deletes the remaining staging folders. */
+  async close(): Promise<void> {
+    await this.#queue.run("", async () => this.#lock?.release());
   }
 
-  /** Removes this daemon from the registry. Another daemon or the next start deletes the remaining staging folders. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#queue.run("", async () => this.#shared.leave());
+  /** Locks the directory unless it is locked. Returns false if another process uses the directory. */
+  #isLocked(): boolean {
+    if (this.#lock?.isEffective === true) return true;
+    this.#lock?.release();
+    this.#lock = undefined;
+    this.#lock = DirectoryLock.take(this.directory);
+    return this.#lock !== undefined;
   }
 
   #staged(): string[] {
@@ -152,23 +124,9 @@ export class StagingArea {
     }
   }
 
-  /**
-   * Completes the interrupted changes of other daemons. While this daemon holds the lock, no other change runs, so every journal belongs to
-   * an interrupted change.
-   */
-  async #finishInterrupted(): Promise<void> {
-    for (const name of this.#staged()) {
-      if (instanceOf(name) === this.#shared.instance || this.#takenOver.has(name)) continue;
-      const folder = path.join(this.#folder, name);
-      const journal = readJournal(folder);
-      if (journal && !(await this.#finish(folder, journal))) this.#takenOver.add(name);
-    }
-  }
-
   async #finish(folder: string, journal: Journal): Promise<boolean> {
     try {
       await rollForward(this.directory, journal);
-      if (journal.change) this.#shared.tellAll(journal.moves.length > 0 ? journal.change : { ...journal.change, isUncertain: true });
       removeJournal(folder);
       this.#log.info({ folder, journal }, "finished a change that a crash had interrupted");
       return true;
@@ -176,33 +134,6 @@ export class StagingArea {
       this.#log.error({ err: error, folder, journal }, "an interrupted change could not be finished; its staging folder is kept");
       return false;
     }
-  }
-
-  #takeOver({ isStart }: { isStart: boolean }): void {
-    this.#shared.marks.forgetDead();
-    const isAlone = this.#shared.marks.others().length === 0;
-    const names = this.#staged();
-    // Deletes an empty folder `.staging`. A crash between the creation of two folders can leave it.
-    if (names.length === 0) this.#removeOwnFolderIfPossible();
-    for (const name of names) {
-      const folder = path.join(this.#folder, name);
-      // Keeps the folder of a restore, because the restore still needs it. Deletes the folder only at the start of a daemon without peers,
-      // which has then completed the restore.
-      if (isOfRestore(name) && !(isStart && isAlone)) continue;
-      if (this.#takenOver.has(name) || this.#shared.marks.isAlive(instanceOf(name))) continue;
-      this.#takenOver.add(name);
-      void this.discard(folder).then(() => this.#takenOver.delete(name));
-    }
-  }
-
-  /** Deletes a staging folder after 60 s, in the background. `close` cancels this. */
-  async #discardLater(folder: string): Promise<void> {
-    try {
-      await delay(keptForOthersMs, undefined, { ref: false, signal: this.#closing.signal });
-    } catch {
-      return;
-    }
-    await this.#remove(folder);
   }
 
   async #remove(folder: string): Promise<void> {
@@ -267,4 +198,11 @@ async function makeFolder(folder: string, mode?: number): Promise<void> {
   await mkdir(folder, mode).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   });
+}
+
+function inUse(directory: string): ApiError {
+  return new ApiError(
+    "STORAGE_NOT_WRITABLE",
+    `Another process uses the package directory ${directory}. Several daemons cannot share a directory. Stop all of them, then run: runtimectl daemon migrate-packages`,
+  );
 }

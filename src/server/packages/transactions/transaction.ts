@@ -1,20 +1,7 @@
 import { lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { chmod, mkdir, open, rename } from "node:fs/promises";
 import path from "node:path";
-import {
-  exists,
-  finish,
-  noteChange,
-  performMoves,
-  removeJournal,
-  syncFolder,
-  writeJournal,
-  contentName,
-  replacedName,
-  takenPrefix,
-  type Move,
-} from "./journal.js";
-import type { PeerChange } from "./change-log.js";
+import { exists, finish, performMoves, removeJournal, syncFolder, writeJournal, type Move } from "./journal.js";
 import type { StagingArea } from "./staging-area.js";
 import { asStorageFailure } from "../../platform/storage-full.js";
 
@@ -44,7 +31,7 @@ export class Transaction {
    * hard links or an explicit permission.
    */
   async makeContentFolder(): Promise<string> {
-    const content = this.#inside(contentName);
+    const content = this.#inside("content");
     await mkdir(content, { mode: 0o700 });
     return content;
   }
@@ -53,17 +40,13 @@ export class Transaction {
    * Renames `from` to `target`. `nest` first moves the package in `nest.folder` to its subfolder `nest.as`. `alsoWritten` is part of the
    * same change. Then calls `onPlaced` with the new paths of old content. Call it within `exclusively`.
    */
-  async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
+  async place(placement: Placement, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
-    const old = moves.length > 1 ? (moves[0] as Move).from : undefined;
-    const moved = old !== undefined && movedTo !== undefined ? [{ from: old, to: this.#relative(movedTo) }] : [];
-    const told = { ...change, moved };
     const all = [...(placement.alsoWritten ? await this.#prepareReplacement(placement.alsoWritten) : []), ...moves];
     try {
-      await writeJournal(this.#folder, { moves: all, change: told });
+      await writeJournal(this.#folder, { moves: all });
       performMoves(this.#area.directory, all);
       onPlaced(movedTo);
-      this.#area.tell(told);
       await syncFolder(path.dirname(this.#absolute((moves.at(-1) as Move).to)));
     } finally {
       removeJournal(this.#folder);
@@ -71,55 +54,22 @@ export class Transaction {
   }
 
   /** Moves folders to the staging folder, each by one rename. In the same turn of the event loop, calls `onTaken` with the new paths. */
-  async takeAway(targets: readonly string[], change: PeerChange, onTaken: (movedTo: string[]) => void): Promise<void> {
+  async takeAway(targets: readonly string[], onTaken: (movedTo: string[]) => void): Promise<void> {
     const moves = targets.map((target, index) => ({
       from: this.#relative(target),
-      to: this.#relative(this.#inside(`${takenPrefix}-${index}`)),
+      to: this.#relative(this.#inside(`taken-${index}`)),
     }));
-    await this.step({ ...change, moved: moves }, async (tell) => {
-      performMoves(this.#area.directory, moves);
-      const parents = new Set(targets.map((target) => this.#removeEmptyParents(target)));
-      onTaken(moves.map((move) => this.#absolute(move.to)));
-      tell();
-      for (const parent of parents) if (exists(parent)) await syncFolder(parent);
-    });
+    performMoves(this.#area.directory, moves);
+    const parents = new Set(targets.map((target) => this.#removeEmptyParents(target)));
+    onTaken(moves.map((move) => this.#absolute(move.to)));
+    for (const parent of parents) if (exists(parent)) await syncFolder(parent);
   }
 
   /** Creates or replaces a file of a package. A reader sees either the old or the new text. */
-  async writeFile(target: string, text: string, change: PeerChange, onWritten: () => void): Promise<void> {
-    const prepared = await this.#prepareFile(target, text);
-    await this.step(change, async (tell) => {
-      renameSync(prepared, target);
-      onWritten();
-      tell();
-      await syncFolder(path.dirname(target));
-    });
-  }
-
-  /** Creates and syncs a file in the staging folder, where it is not visible yet. */
-  async prepareFile(target: string, text: string): Promise<void> {
+  async writeFile(target: string, text: string, onWritten?: () => void): Promise<void> {
     renameSync(await this.#prepareFile(target, text), target);
+    onWritten?.();
     await syncFolder(path.dirname(target));
-  }
-
-  /**
-   * Runs a change whose steps are visible. `work` calls `tell` to report the change to other daemons; without an argument, `tell` reports
-   * `change`. After a crash, the next daemon that gets the lock reports the change.
-   */
-  async step(change: PeerChange, work: (tell: (done?: PeerChange) => void) => Promise<void>): Promise<void> {
-    noteChange(this.#folder, change);
-    let isTold = false;
-    try {
-      await work((done = change) => {
-        isTold = true;
-        this.#area.tell(done);
-      });
-    } catch (error) {
-      if (!isTold) this.#area.tell({ ...change, isUncertain: true });
-      throw error;
-    } finally {
-      removeJournal(this.#folder);
-    }
   }
 
   /** Deletes the staging folder of this change. */
@@ -157,7 +107,7 @@ export class Transaction {
     if (exists(obstacle)) {
       const nested = change.nest && path.join(change.nest.folder, change.nest.as);
       const keepsNested = nested !== undefined && nested !== change.target;
-      const aside = keepsNested ? path.join(prepared, change.nest?.as ?? "") : this.#inside(replacedName);
+      const aside = keepsNested ? path.join(prepared, change.nest?.as ?? "") : this.#inside("replaced");
       movedTo = keepsNested ? nested : aside;
       moves.push({ from: this.#relative(obstacle), to: this.#relative(aside) });
     }
