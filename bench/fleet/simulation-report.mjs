@@ -7,7 +7,9 @@ const megabyte = 1024 ** 2;
 
 /** Returns a picture with the number of daemons on the horizontal axis and one line per rate of changes. */
 export function simulationPlot({ rates, outcome: { steps } }) {
-  const counts = [...new Set(steps.map(({ daemonCount }) => daemonCount))];
+  const isMeasured = (count) =>
+    steps.every(({ daemonCount, rate, delaysMs }) => daemonCount !== count || rate === 0 || delaysMs.length > 0);
+  const counts = [...new Set(steps.map(({ daemonCount }) => daemonCount))].filter(isMeasured);
   const measures = {
     sqld: ({ sqldShare }) => sqldShare * 100,
     requests: ({ requestsPerSecond, syncsPerSecond }) => requestsPerSecond + syncsPerSecond,
