@@ -42,7 +42,7 @@ export class MixedLoad {
   async run() {
     const { minutes, daemonCount } = this.#options;
     const sqld = await Sqld.start(this.#stage);
-    const registryUrl = await startRegistry(this.#stage);
+    const { url: registryUrl } = await startRegistry(this.#stage);
     const options = { record: this.#record, count: daemonCount, primaryUrl: sqld.url, registryUrl };
     this.#daemons = await Daemons.start(this.#stage, options);
     const watch = new Watch({ daemons: this.#daemons, ledger: this.#ledger, record: this.#record });

@@ -10,7 +10,7 @@ const rootKey = "root-key-of-the-bench";
  * Starts the real program with its defaults, on a free port and in its own folder. `workers` maps a name to `{ files: { "index.js": source
  * }, manifest }`. `plugins` does the same with `plugin.mjs`.
  */
-export async function startDaemon(stage, { workers = {}, plugins = {}, directory, env = {}, nodeFlags = [] } = {}) {
+export async function startDaemon(stage, { workers = {}, plugins = {}, directory, env = {}, nodeFlags = [], startTimeoutMs } = {}) {
   const home = directory ?? (await stage.temporaryDirectory());
   const workersDirectory = path.join(home, "workers");
   await mkdir(home, { recursive: true });
@@ -32,7 +32,7 @@ export async function startDaemon(stage, { workers = {}, plugins = {}, directory
       ...env,
     },
   });
-  const url = await waitForOutput(child, /"address":"(http:[^"]+)"/, "the daemon");
+  const url = await waitForOutput(child, /"address":"(http:[^"]+)"/, "the daemon", startTimeoutMs);
   return {
     url,
     pid: child.pid,

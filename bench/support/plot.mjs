@@ -21,28 +21,29 @@ const style = `
 
 /**
  * Returns the samples as an SVG picture with one panel per figure. The background is colored during the `periods` with faults. A figure has
- * one line for its `field`, or one for each of its `fields` (up to three).
+ * one line for its `field`, or one for each of its `fields` (up to three). `axis` is the horizontal axis: `valueOf` returns the value of a
+ * sample, and `marks` has values with their labels.
  */
-export function plot(samples, figures, periods) {
+export function plot(samples, figures, periods, axis = timeAxis(samples)) {
   const rows = Math.ceil(figures.length / columns);
   const panels = figures.map((figure, index) => {
     const x = (index % columns) * panel.width;
     const y = Math.floor(index / columns) * panel.height;
-    return `<g transform="translate(${x} ${y})">${drawPanel(samples, figure, periods)}</g>`;
+    return `<g transform="translate(${x} ${y})">${drawPanel(samples, figure, { periods, axis })}</g>`;
   });
   const size = `width="${columns * panel.width}" height="${rows * panel.height}" viewBox="0 0 ${columns * panel.width} ${rows * panel.height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>\n<style>${style}\n</style>\n${panels.join("\n")}\n</svg>\n`;
 }
 
-function drawPanel(samples, { field, fields = [field], title, digits }, periods) {
-  const lastMs = samples.at(-1).timeMs;
+function drawPanel(samples, { field, fields = [field], title, digits }, { periods, axis }) {
+  const last = axis.valueOf(samples.at(-1));
   const highest = niceCeiling(Math.max(...samples.flatMap((sample) => fields.map((name) => sample[name])), 1));
   const innerWidth = panel.width - panel.left - panel.right;
   const innerHeight = panel.height - panel.top - panel.bottom;
   const bottom = panel.height - panel.bottom;
-  const x = (timeMs) => (panel.left + (timeMs / lastMs) * innerWidth).toFixed(1);
+  const x = (value) => (panel.left + (value / last) * innerWidth).toFixed(1);
   const y = (value) => (bottom - (value / highest) * innerHeight).toFixed(1);
-  const pointsOf = (name) => samples.map((sample) => `${x(sample.timeMs)},${y(sample[name])}`).join(" ");
+  const pointsOf = (name) => samples.map((sample) => `${x(axis.valueOf(sample))},${y(sample[name])}`).join(" ");
   const tint = ({ fromMs, toMs }) =>
     `<rect class="trouble" x="${x(fromMs)}" y="${panel.top}" width="${(x(toMs) - x(fromMs)).toFixed(1)}" height="${innerHeight}"/>`;
   const label = (value) =>
@@ -52,9 +53,14 @@ function drawPanel(samples, { field, fields = [field], title, digits }, periods)
     `<text class="title" x="${panel.left}" y="${panel.top - 9}">${title}</text>`,
     `<path class="axis" fill="none" d="M${panel.left} ${panel.top}V${bottom}H${panel.width - panel.right}"/>`,
     ...[0, highest / 2, highest].map(label),
-    ...minuteMarks(lastMs).map((minute) => `<text x="${x(minute * 60_000)}" y="${bottom + 15}" text-anchor="middle">${minute} min</text>`),
+    ...axis.marks.map(([value, text]) => `<text x="${x(value)}" y="${bottom + 15}" text-anchor="middle">${text}</text>`),
     ...fields.map((name, index) => `<polyline class="line line-${index}" points="${pointsOf(name)}"/>`),
   ].join("");
+}
+
+function timeAxis(samples) {
+  const marks = minuteMarks(samples.at(-1).timeMs).map((minute) => [minute * 60_000, `${minute} min`]);
+  return { valueOf: ({ timeMs }) => timeMs, marks };
 }
 
 function minuteMarks(lastMs) {

@@ -1,36 +1,48 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const startTimeoutMs = 30_000;
 
-/** Starts a real OCI registry on a free port (Debian package `docker-registry`), and returns its origin when it responds. */
+/** Starts an OCI registry, the program of Debian's package `docker-registry`, with its data in a temporary folder. Resolves with its URL. */
 export async function startRegistry(stage) {
   const directory = await stage.temporaryDirectory();
+  const data = path.join(directory, "data");
+  await mkdir(data);
   const address = `127.0.0.1:${await freePort()}`;
   const file = path.join(directory, "registry.yml");
   const lines = [
     "version: 0.1",
     "log: { level: error, accesslog: { disabled: true } }",
-    `storage: { filesystem: { rootdirectory: ${JSON.stringify(directory)} }, delete: { enabled: true } }`,
+    `storage: { filesystem: { rootdirectory: ${JSON.stringify(data)} }, delete: { enabled: true } }`,
     `http: { addr: ${JSON.stringify(address)} }`,
   ];
   await writeFile(file, lines.join("\n"));
-  const program = process.env.DOCKER_REGISTRY ?? "docker-registry";
-  const env = { PATH: process.env.PATH, OTEL_TRACES_EXPORTER: "none" };
-  const child = stage.spawn(program, ["serve", file], { stdio: "ignore", env });
+  const child = stage.spawn(program(), ["serve", file], {
+    stdio: "ignore",
+    env: { OTEL_TRACES_EXPORTER: "none" },
+  });
   const deadlineMs = performance.now() + startTimeoutMs;
-  while (!(await isHealthy(`http://${address}/v2/`))) {
+  while (!(await responds(address))) {
     if (child.exitCode !== null || performance.now() > deadlineMs) throw new Error("docker-registry does not answer");
     await delay(20);
   }
-  return `http://${address}`;
+  return { url: `http://${address}` };
 }
 
-async function isHealthy(url) {
-  return await fetch(url).then(
+function program() {
+  const folders = (process.env.PATH ?? "").split(path.delimiter);
+  const candidates = [process.env.DOCKER_REGISTRY ?? "", ...folders.map((folder) => path.join(folder, "docker-registry"))];
+  const found = candidates.find((candidate) => candidate !== "" && existsSync(candidate));
+  if (found === undefined) throw new Error("docker-registry is missing: run apt-get install docker-registry");
+  return found;
+}
+
+async function responds(address) {
+  return await fetch(`http://${address}/v2/`).then(
     ({ ok }) => ok,
     () => false,
   );

@@ -21,11 +21,11 @@ export async function startPeer(stage, file, ...args) {
 }
 
 /** Waits until the stdout of a child process matches the pattern. Returns the first group of the match. */
-export async function waitForOutput(child, pattern, title) {
+export async function waitForOutput(child, pattern, title, timeoutMs = startTimeoutMs) {
   let output = "";
   return await new Promise((resolve, reject) => {
     const fail = (reason) => reject(new Error(`${title} ${reason}\n${output}`));
-    const timer = setTimeout(() => fail(`was not ready within ${startTimeoutMs} ms`), startTimeoutMs);
+    const timer = setTimeout(() => fail(`was not ready within ${timeoutMs} ms`), timeoutMs);
     const read = (chunk) => {
       output += chunk;
       const found = pattern.exec(output)?.[1];

@@ -29,6 +29,10 @@ export class Sqld {
     return `http://${this.#address}`;
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   async kill() {
     await this.#stage.end(this.#child, "SIGKILL");
   }

@@ -15,8 +15,8 @@ export class FakeRecords implements RecordStore {
     return this.revision;
   }
 
-  fetchSince(revision: number): StoredRecord[] {
-    return this.rows.filter((row) => row.revision > revision);
+  fetchSince(revision: number, kind?: string): StoredRecord[] {
+    return this.rows.filter((row) => row.revision > revision && (kind === undefined || row.kind === kind));
   }
 
   async transact(changes: readonly RecordChange[]): Promise<StoredRecord[] | undefined> {

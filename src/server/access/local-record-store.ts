@@ -30,10 +30,12 @@ export class LocalRecordStore implements RecordStore {
     return this.#database.prepare<[], number>("SELECT coalesce(max(revision), 0) FROM records").pluck().get() ?? 0;
   }
 
-  fetchSince(revision: number): StoredRecord[] {
+  fetchSince(revision: number, kind?: string): StoredRecord[] {
     return this.#database
-      .prepare<[number], RecordRow>("SELECT * FROM records WHERE revision > ? ORDER BY revision, kind, key")
-      .all(revision)
+      .prepare<[{ revision: number; kind: string | null }], RecordRow>(
+        "SELECT * FROM records WHERE revision > :revision AND (:kind IS NULL OR kind = :kind) ORDER BY revision, kind, key",
+      )
+      .all({ revision, kind: kind ?? null })
       .map((row) => ({ ...row, value: row.value ?? undefined }));
   }
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
 import type { LeaseStore } from "../storage/lease-store.js";
+import { changedOfKind } from "../storage/changed-of-kind.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import { runRecordKinds } from "../storage/run-record-kinds.js";
 import type { OwnInstance } from "./own-instance.js";
@@ -167,7 +168,8 @@ export class InstanceRegistry {
       this.#instances.clear();
       this.#drainedRuns.clear();
     }
-    for (const { kind, key, value, revision } of changed === "all" ? records.fetchSince(0) : changed) {
+    const rows = [instanceKind, drainKind].flatMap((kind) => changedOfKind(changed, kind, records));
+    for (const { kind, key, value, revision } of rows) {
       if (kind === instanceKind) this.#applyInstance(key, parse(InstanceRow, value), revision);
       if (kind === drainKind) {
         const drained = parse(DrainRow, value);

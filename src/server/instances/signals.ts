@@ -68,7 +68,7 @@ export class Signals {
 
   #receive(changed: readonly StoredRecord[] | "all"): void {
     const { records, run, onSignal, log } = this.#options;
-    const rows = changed === "all" ? records.fetchSince(this.#receivedRevision) : changed;
+    const rows = changed === "all" ? records.fetchSince(this.#receivedRevision, runRecordKinds.signal) : changed;
     // Is lower than before if the primary was restored. Its signals are then older than those that this daemon has received.
     this.#receivedRevision = records.readRevision();
     for (const { kind, value } of rows) {

@@ -21,6 +21,7 @@ import type { PathClaims } from "./path-claims.js";
 import { uploadOf, type ArchiveStore, type StoredArchive } from "./archive-store.js";
 import { changedMeanwhile, IndexWriter } from "./index-writer.js";
 import { keyOf, parseRow, refOf, usedFields, valueOf, versionKind, type VersionRow } from "./version-row.js";
+import { hasValue, VersionTable } from "./version-table.js";
 
 interface OciPackageStoreOptions {
   readonly records: RecordStore;
@@ -40,7 +41,7 @@ export interface PackedVersion {
 /** Package store of several daemons: archives are blobs in an OCI registry, and the versions are records beside the keys. */
 export class OciPackageStore implements PackageStore, PackageIndex {
   readonly #options: OciPackageStoreOptions;
-  readonly #workers = new Map<string, Map<string, VersionRow>>();
+  readonly #versions = new VersionTable();
   /** Keys of the versions that a daemon deleted. A lost or empty index has no such keys, so it deletes no folders. */
   readonly #deleted = new Set<string>();
   readonly #writer: IndexWriter;
@@ -60,11 +61,11 @@ export class OciPackageStore implements PackageStore, PackageIndex {
 
   /** Returns the names of all workers in the index. */
   names(): Iterable<string> {
-    return this.#workers.keys();
+    return this.#versions.names();
   }
 
   versionsOf(name: string): readonly VersionRow[] {
-    return [...(this.#workers.get(name)?.values() ?? [])];
+    return this.#versions.of(name);
   }
 
   /** Returns whether a daemon deleted the version. False for a version that the index has never had, or that it has lost. */
@@ -108,7 +109,8 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     const { collector, claims } = this.#options;
     await this.#writer.transact(() => {
       const rows = versions.flatMap((version) => this.find(version) ?? []);
-      const isLast = (name: string) => this.versionsOf(name).every((row) => rows.includes(row));
+      const removed = new Set(rows.map(keyOf));
+      const isLast = (name: string) => this.versionsOf(name).every((row) => removed.has(keyOf(row)));
       const gone = [...new Set(rows.map(({ name }) => name))].filter(isLast);
       return [
         ...rows.map((row) => this.#changeOf(row, undefined)),
@@ -187,7 +189,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
 
   /** Returns a version in the index. */
   find({ name, version }: PackageRef): VersionRow | undefined {
-    return this.#workers.get(name)?.get(version);
+    return this.#versions.find({ name, version });
   }
 
   #apply(changed: readonly StoredRecord[] | "all"): void {
@@ -195,23 +197,24 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     const changes: StoredChange[] = changed === "all" ? this.#forgetMissing(records) : [];
     for (const record of records) {
       const type = this.#applyRow(record);
-      if (type) changes.push({ ...refOf(record.key), type, isElsewhere: this.#writer.isElsewhere(record) });
+      if (type && this.#listeners.size > 0) changes.push({ ...refOf(record.key), type, isElsewhere: this.#writer.isElsewhere(record) });
     }
     if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
   }
 
   /** Applies one record. Returns the kind of change, or undefined if the row is the same. */
-  #applyRow({ key, value, revision }: StoredRecord): StoredChange["type"] | undefined {
+  #applyRow(record: StoredRecord): StoredChange["type"] | undefined {
+    const { key, revision } = record;
     const ref = refOf(key);
     const before = this.find(ref);
-    if (value === undefined) {
+    if (!hasValue(record)) {
       this.#deleted.add(key);
-      return this.#delete(ref) ? "worker.version-deleted" : undefined;
+      return this.#versions.delete(ref) ? "worker.version-deleted" : undefined;
     }
     this.#deleted.delete(key);
     let row: VersionRow;
     try {
-      row = parseRow(key, value, revision);
+      row = parseRow(key, record.value, revision);
     } catch (error) {
       this.#options.log.error(
         { err: error, key },
@@ -219,9 +222,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       );
       return undefined;
     }
-    const versions = this.#workers.get(ref.name) ?? new Map<string, VersionRow>();
-    versions.set(ref.version, row);
-    this.#workers.set(ref.name, versions);
+    this.#versions.put(record);
     if (before?.digest !== row.digest) return "worker.installed";
     if (before.enabled === row.enabled) return undefined;
     return row.enabled ? "worker.enabled" : "worker.disabled";
@@ -229,17 +230,10 @@ export class OciPackageStore implements PackageStore, PackageIndex {
 
   #forgetMissing(records: readonly StoredRecord[]): StoredChange[] {
     const keys = new Set(records.filter(({ value }) => value !== undefined).map(({ key }) => key));
-    const missing = [...this.#workers.values()].flatMap((versions) => [...versions.values()]).filter((row) => !keys.has(keyOf(row)));
-    for (const row of missing) this.#delete(row);
+    const missing = [...this.#versions.refs()].filter((ref) => !keys.has(keyOf(ref)));
+    for (const ref of missing) this.#versions.delete(ref);
     this.#deleted.clear();
     return missing.map(({ name, version }) => ({ name, version, type: "worker.version-deleted", isElsewhere: true }));
-  }
-
-  #delete({ name, version }: PackageRef): boolean {
-    const versions = this.#workers.get(name);
-    const isDeleted = versions?.delete(version) ?? false;
-    if (versions?.size === 0) this.#workers.delete(name);
-    return isDeleted;
   }
 }
 

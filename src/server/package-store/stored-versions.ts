@@ -55,7 +55,8 @@ export class StoredVersions implements StoredWorkers {
     const { store: index, catalog, area, log } = this.#options;
     for (const name of index.names()) {
       catalog.refresh(area.directory, this.#workerFolder(name));
-      this.#follow(name);
+      // Without a folder, the daemon has nothing to replace or remove.
+      if (existsSync(this.#workerFolder(name))) this.#follow(name);
     }
     for (const name of catalog.names()) {
       const absent = this.#absentVersions(name);

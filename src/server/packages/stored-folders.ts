@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
@@ -7,13 +7,20 @@ import { metadataProblem } from "./package-metadata.js";
 import type { StoredVersion } from "./package-store.js";
 import type { FoundVersion } from "./worker-folders.js";
 
+/** Parsed manifests by the JSON text of their fields. Thousands of versions have only a few different manifests. */
+const parsedManifests = new Map<string, WorkerManifest>();
+const mostParsedManifests = 1_000;
+
 /**
  * Returns the digest of the archive from which a version folder was unpacked. Returns undefined for a missing folder, and for a folder that
  * was copied by hand.
  */
 export function digestOfFolder(folder: string): string | undefined {
+  const file = path.join(folder, installationFileName);
+  // Most versions of a large index are not downloaded, and the error of a missing file takes 10 times as long as this check.
+  if (!existsSync(file)) return undefined;
   try {
-    const { digest } = JSON.parse(readFileSync(path.join(folder, installationFileName), "utf8")) as { digest?: unknown };
+    const { digest } = JSON.parse(readFileSync(file, "utf8")) as { digest?: unknown };
     return typeof digest === "string" ? digest : undefined;
   } catch {
     return undefined;
@@ -44,10 +51,21 @@ export function withStoredVersions(
   return [...others, ...versions];
 }
 
+/** Returns a manifest that versions with the same fields share, because it also contains all defaults. Throws for invalid fields. */
+function manifestOf(fields: StoredVersion["fields"]): WorkerManifest {
+  const text = JSON.stringify(fields);
+  const known = parsedManifests.get(text);
+  if (known) return known;
+  const manifest = parseManifestFields(WorkerManifest, fields);
+  if (parsedManifests.size >= mostParsedManifests) parsedManifests.clear();
+  parsedManifests.set(text, manifest);
+  return manifest;
+}
+
 function asFound({ name, version, enabled, fields, deployment, installation }: StoredVersion): Omit<FoundVersion, "folder" | "identity"> {
   const known = { name, version, enabled, ...(deployment && { deployment }), ...(installation && { installation }) };
   try {
-    return { ...known, manifest: parseManifestFields(WorkerManifest, fields) };
+    return { ...known, manifest: manifestOf(fields) };
   } catch (error) {
     return { ...known, manifest: WorkerManifest.parse({}), problem: metadataProblem(error) };
   }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from "node:fs";
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from "node:fs";
 import path from "node:path";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
@@ -129,6 +129,8 @@ function foldersOf(entries: readonly Dirent[], folder: string, directory: string
 }
 
 function readEntries(folder: string): Dirent[] {
+  // With a package store, most folders are missing, and the error takes 10 times as long as this check.
+  if (!existsSync(folder)) return [];
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {

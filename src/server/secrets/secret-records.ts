@@ -1,4 +1,5 @@
 import { namespaceOf } from "../../shared/namespace.js";
+import { changedOfKind } from "../storage/changed-of-kind.js";
 import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-store.js";
 import type { SealedValue } from "./secret-cipher.js";
 
@@ -83,8 +84,8 @@ export class SecretRecords {
       this.#byOwner.clear();
       this.#count = 0;
     }
-    for (const { kind, key, value, revision } of changed === "all" ? this.#store.fetchSince(0) : changed) {
-      if (!isSecretKind(kind)) continue;
+    const rows = secretKinds.flatMap((kind) => changedOfKind(changed, kind, this.#store).map((row) => ({ ...row, kind })));
+    for (const { kind, key, value, revision } of rows) {
       const [owner, name] = key.split(" ") as [string, string];
       owners.add(owner);
       this.#remove(owner, idOf(kind, name));
@@ -110,10 +111,6 @@ export class SecretRecords {
 
 function idOf(kind: SecretKind, name: string): string {
   return `${kind} ${name}`;
-}
-
-function isSecretKind(kind: string): kind is SecretKind {
-  return (secretKinds as readonly string[]).includes(kind);
 }
 
 /** Returns the change that stores a secret. See `RecordChange` for `ifRevision`. */

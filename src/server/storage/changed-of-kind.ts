@@ -6,5 +6,5 @@ export function changedOfKind(
   kind: string,
   records: Pick<RecordStore, "fetchSince">,
 ): readonly StoredRecord[] {
-  return (changed === "all" ? records.fetchSince(0) : changed).filter((record) => record.kind === kind);
+  return changed === "all" ? records.fetchSince(0, kind) : changed.filter((record) => record.kind === kind);
 }

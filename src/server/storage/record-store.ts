@@ -32,8 +32,11 @@ export type RecordListener = (changed: readonly StoredRecord[] | "all") => void;
 export interface RecordStore {
   /** Returns the revision up to which this store has received all changes. */
   readRevision(): number;
-  /** Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. */
-  fetchSince(revision: number): readonly StoredRecord[];
+  /**
+   * Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. With `kind`, returns
+   * only records of this kind, without a look at the other records.
+   */
+  fetchSince(revision: number, kind?: string): readonly StoredRecord[];
   /**
    * Stores all changes or none. Two changes must not have the same record. Resolves with one row per change. Resolves with undefined if a
    * condition is not met. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE.

@@ -60,6 +60,20 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
     expect(calls).toBe(before);
   });
 
+  test("returns only the records of one kind on request", async () => {
+    const records = await open();
+    const [host, secret] =
+      (await records.transact([
+        { kind: "host", key: "a", value: "1" },
+        { kind: "secret", key: "a", value: "2" },
+      ])) ?? [];
+
+    expect(records.fetchSince(0, "host")).toEqual([host]);
+    expect(records.fetchSince(0, "secret")).toEqual([secret]);
+    expect(records.fetchSince(0, "path")).toEqual([]);
+    expect(records.fetchSince(secret?.revision ?? 0, "secret")).toEqual([]);
+  });
+
   test("rejects all changes of a transaction when one of its conditions is not met", async () => {
     const records = await open();
     const [a] = (await records.transact([{ kind: "host", key: "a", value: "1", ifRevision: 0 }])) ?? [];

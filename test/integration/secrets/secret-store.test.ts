@@ -149,7 +149,7 @@ describe("a rotation of the encryption key", () => {
     const failing = (records: RecordStore): RecordStore =>
       Object.assign(Object.create(records) as RecordStore, {
         readRevision: () => records.readRevision(),
-        fetchSince: (revision: number) => records.fetchSince(revision),
+        fetchSince: (revision: number, kind?: string) => records.fetchSince(revision, kind),
         onChange: (listener: RecordListener) => records.onChange(listener),
         transact: async (changes: Parameters<RecordStore["transact"]>[0]) => {
           transactions += 1;

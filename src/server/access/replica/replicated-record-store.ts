@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { ChangeListeners } from "../../storage/change-listeners.js";
 import type { RecordChange, RecordListener, RecordStore, StoredRecord } from "../../storage/record-store.js";
 import type { RecordRow } from "./record-sql.js";
+import { RecordTable } from "./record-table.js";
 import type { ReplicaReader } from "./replica-database.js";
 
 /** Number of rows per read. The daemon serves requests between two reads, so a long table does not block them. */
@@ -16,7 +17,7 @@ export class ReplicatedRecordStore implements RecordStore {
   readonly #put: (changes: readonly RecordChange[]) => Promise<number | undefined>;
   /** Records that this daemon changed. The replica possibly does not contain these changes yet. */
   readonly #ahead = new Map<string, StoredRecord>();
-  #records = new Map<string, StoredRecord>();
+  #records = new RecordTable();
   #revision = 0;
 
   /**
@@ -34,15 +35,15 @@ export class ReplicatedRecordStore implements RecordStore {
 
   /** Number of records that are not removed. */
   get recordCount(): number {
-    return [...this.#records.values()].filter(({ value }) => value !== undefined).length;
+    return this.#records.size;
   }
 
   readRevision(): number {
     return this.#revision;
   }
 
-  fetchSince(since: number): StoredRecord[] {
-    return [...this.#records.values()].filter(({ revision }) => revision > since).toSorted((a, b) => a.revision - b.revision);
+  fetchSince(revision: number, kind?: string): StoredRecord[] {
+    return this.#records.since(revision, kind);
   }
 
   async transact(changes: readonly RecordChange[]): Promise<StoredRecord[] | undefined> {
@@ -52,7 +53,7 @@ export class ReplicatedRecordStore implements RecordStore {
     const stored = changes.map(({ kind, key, value }) => ({ kind, key, value, revision }));
     for (const record of stored) {
       this.#ahead.set(idOf(record), record);
-      keepNewest(this.#records, record);
+      this.#records.put(record);
     }
     this.#listeners.notify(this.#newest(stored));
     return stored;
@@ -67,9 +68,9 @@ export class ReplicatedRecordStore implements RecordStore {
     const { revision } = reader.readPosition();
     // An operator gave up the changes of this daemon that the primary lacks.
     if (isAccepted) this.#ahead.clear();
-    const loaded = new Map<string, StoredRecord>();
+    const loaded = new RecordTable();
     await readInto(loaded, reader, 0);
-    for (const record of this.#ahead.values()) if (record.revision > revision) keepNewest(loaded, record);
+    for (const record of this.#ahead.values()) if (record.revision > revision) loaded.put(record);
     this.#records = loaded;
     this.#reached(revision);
     this.#listeners.notify("all");
@@ -88,7 +89,7 @@ export class ReplicatedRecordStore implements RecordStore {
    * record.
    */
   #newest(records: readonly StoredRecord[]): StoredRecord[] {
-    return records.map((record) => this.#records.get(idOf(record)) ?? record);
+    return records.map((record) => this.#records.get(record) ?? record);
   }
 
   #reached(revision: number): void {
@@ -97,25 +98,20 @@ export class ReplicatedRecordStore implements RecordStore {
   }
 }
 
-/** Reads all records that changed after a revision. Adds the records to the map, and returns them. */
-async function readInto(records: Map<string, StoredRecord>, reader: ReplicaReader, since: number): Promise<StoredRecord[]> {
+/** Reads all records that changed after a revision. Adds the records to the table, and returns them. */
+async function readInto(records: RecordTable, reader: ReplicaReader, since: number): Promise<StoredRecord[]> {
   const read: StoredRecord[] = [];
   for (let after: Omit<RecordRow, "value"> = { revision: since + 1, kind: "", key: "" }; ;) {
     const rows = reader.recordsAfter(after, pageRows);
     for (const row of rows) {
       const record = { ...row, value: row.value ?? undefined };
-      keepNewest(records, record);
+      records.put(record);
       read.push(record);
     }
     after = rows.at(-1) ?? after;
     if (rows.length < pageRows) return read;
     await turn();
   }
-}
-
-function keepNewest(records: Map<string, StoredRecord>, record: StoredRecord): void {
-  const id = idOf(record);
-  if ((records.get(id)?.revision ?? 0) <= record.revision) records.set(id, record);
 }
 
 function idOf({ kind, key }: StoredRecord): string {

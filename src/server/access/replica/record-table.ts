@@ -1,0 +1,43 @@
+import type { StoredRecord } from "../../storage/record-store.js";
+
+interface RecordsOfKind {
+  readonly kind: string;
+  readonly byKey: Map<string, StoredRecord>;
+}
+
+/**
+ * Records in memory, by kind and key. With 100,000 packages, a daemon has 300,000 records, so the table stores no text of its own: records
+ * share the text of their kind, and the key of a map is the key of the record.
+ */
+export class RecordTable {
+  readonly #kinds = new Map<string, RecordsOfKind>();
+
+  /** Number of records that are not removed. */
+  get size(): number {
+    let size = 0;
+    for (const { byKey } of this.#kinds.values()) for (const { value } of byKey.values()) if (value !== undefined) size += 1;
+    return size;
+  }
+
+  get({ kind, key }: Pick<StoredRecord, "kind" | "key">): StoredRecord | undefined {
+    return this.#kinds.get(kind)?.byKey.get(key);
+  }
+
+  /** Stores a record, unless the table has a newer one. */
+  put({ kind, key, value, revision }: StoredRecord): void {
+    const records = this.#kinds.get(kind) ?? { kind, byKey: new Map<string, StoredRecord>() };
+    this.#kinds.set(records.kind, records);
+    if ((records.byKey.get(key)?.revision ?? 0) > revision) return;
+    records.byKey.set(key, { kind: records.kind, key, value, revision });
+  }
+
+  /** Returns the records that changed after a revision, sorted by revision. Without `kind`, returns those of all kinds. */
+  since(revision: number, kind: string | undefined): StoredRecord[] {
+    const wanted = kind === undefined ? [...this.#kinds.values()] : [this.#kinds.get(kind)];
+    const changed: StoredRecord[] = [];
+    for (const records of wanted) {
+      for (const record of records?.byKey.values() ?? []) if (record.revision > revision) changed.push(record);
+    }
+    return changed.toSorted((a, b) => a.revision - b.revision);
+  }
+}

@@ -1,0 +1,33 @@
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { StoredVersion } from "../../../../src/server/packages/package-store.js";
+import { withStoredVersions } from "../../../../src/server/packages/stored-folders.js";
+import { temporaryDirectory } from "../../../support/temporary-directory.js";
+
+function stored(version: string, fields: Record<string, unknown>): StoredVersion {
+  return { name: "shop", version, digest: `sha256:${"0".repeat(64)}`, format: "tar", enabled: true, fields };
+}
+
+describe("the versions of the index without folders", () => {
+  test("share one manifest when their fields are equal", async () => {
+    const folder = path.join(await temporaryDirectory(), "shop");
+
+    const versions = withStoredVersions(folder, [], [stored("1.0.0", { entrypoint: "a.js" }), stored("2.0.0", { entrypoint: "a.js" })]);
+    const [other] = withStoredVersions(folder, [], [stored("3.0.0", { entrypoint: "b.js" })]);
+
+    expect(versions.map(({ version, manifest }) => [version, manifest.entrypoint])).toEqual([
+      ["1.0.0", "a.js"],
+      ["2.0.0", "a.js"],
+    ]);
+    expect(versions[0]?.manifest).toBe(versions[1]?.manifest);
+    expect(other?.manifest.entrypoint).toBe("b.js");
+  });
+
+  test("have a problem instead of an error when their fields are invalid", async () => {
+    const folder = path.join(await temporaryDirectory(), "shop");
+
+    const versions = withStoredVersions(folder, [], [stored("1.0.0", { entrypoint: 7 }), stored("2.0.0", { entrypoint: 7 })]);
+
+    expect(versions.map(({ problem }) => typeof problem)).toEqual(["string", "string"]);
+  });
+});
