@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { uploadOf } from "../support/connect.js";
 import { CountingLoad } from "../support/counting-load.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
+import { type Instance, InstanceHarness } from "./instance-harness.js";
 import { runInProcess } from "../support/run-in-process.js";
-import { FleetHarness, type FleetInstance } from "./fleet-harness.js";
 
 /** Interval at which the test's active check reads the readiness of each daemon. */
 const checkEveryMs = 250;
@@ -17,12 +17,11 @@ const app = `export default { fetch: async (request) => {
   return new Response(request.method === "POST" ? await request.text() : "well");
 } };`;
 
-const isReady = async ({ url }: FleetInstance) => (await fetch(`${url}/api/health/ready`).catch(() => undefined))?.status === 200;
-const statesOf = async ({ client }: FleetInstance) =>
-  (await client.instances.list()).map(({ name, state }) => `${name} ${state}`).toSorted();
+const isReady = async ({ url }: Instance) => (await fetch(`${url}/api/health/ready`).catch(() => undefined))?.status === 200;
+const statesOf = async ({ client }: Instance) => (await client.instances.list()).map(({ name, state }) => `${name} ${state}`).toSorted();
 
 /** Lets nginx send requests only to the daemons whose readiness check passes, like an active check of a load balancer. Ends with the test. */
-function followReadiness(fleet: FleetHarness): { routed: () => readonly string[] } {
+function followReadiness(fleet: InstanceHarness): { routed: () => readonly string[] } {
   let routed = fleet.instances.map(({ name }) => name);
   const stopping = new AbortController();
   const ended = (async () => {
@@ -44,7 +43,7 @@ function followReadiness(fleet: FleetHarness): { routed: () => readonly string[]
 }
 
 async function openFleet() {
-  const fleet = await FleetHarness.open({ holdsSockets: false });
+  const fleet = await InstanceHarness.open({ holdsSockets: false });
   const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": app });
   await fleet.instance("A").client.workers.upload({ file: uploadOf("app.tgz", archive) });
   for (const { url } of fleet.instances)
@@ -54,7 +53,7 @@ async function openFleet() {
   return { fleet, gets };
 }
 
-function drain(fleet: FleetHarness, through: FleetInstance, words: readonly string[]) {
+function drain(fleet: InstanceHarness, through: Instance, words: readonly string[]) {
   const { rootKey, directory } = through.daemon();
   const env = { HOME: directory, TMPDIR: directory, RUNTIMECTL_KEY: rootKey };
   return runInProcess(["instances", "drain", ...words, "--url", through.url], { cwd: directory, env });
@@ -69,7 +68,7 @@ test("a rolling restart with drains fails no request behind an active readiness 
   const names = fleet.instances.map(({ name }) => name);
 
   for (const [index, instance] of fleet.instances.entries()) {
-    const other = fleet.instances[(index + 1) % fleet.instances.length] as FleetInstance;
+    const other = fleet.instances[(index + 1) % fleet.instances.length] as Instance;
     await expect.poll(() => statesOf(other), { timeout: settledMs }).toEqual(names.map((name) => `${name} ready`));
     const drained = await drain(fleet, other, [instance.name]);
     expect(drained, drained.stderr).toMatchObject({ status: 0 });
@@ -93,7 +92,7 @@ test("a rolling restart with drains fails no GET behind a passive check, and --u
   const names = fleet.instances.map(({ name }) => name);
 
   for (const [index, instance] of fleet.instances.entries()) {
-    const other = fleet.instances[(index + 1) % fleet.instances.length] as FleetInstance;
+    const other = fleet.instances[(index + 1) % fleet.instances.length] as Instance;
     await expect.poll(() => statesOf(other), { timeout: settledMs }).toEqual(names.map((name) => `${name} ready`));
     expect((await drain(fleet, other, [instance.name, "--drain-timeout", "0"])).status).toBe(0);
     await expect.poll(() => isReady(instance), { timeout: settledMs }).toBe(false);

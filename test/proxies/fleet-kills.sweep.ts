@@ -4,8 +4,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { CountingLoad } from "../support/counting-load.js";
-import { FleetHarness } from "./fleet-harness.js";
-import { answerAt, filesPerApp, uploadApp } from "./instance-harness.js";
+import { InstanceHarness, answerAt, filesPerApp, uploadApp } from "./instance-harness.js";
 import { Operators } from "./operators.js";
 
 const kills = 40;
@@ -41,7 +40,7 @@ interface Component {
 }
 
 test(`the fleet loses no confirmed change and no request in ${kills} kills`, { timeout: 30 * 60_000 }, async () => {
-  const fleet = await FleetHarness.open();
+  const fleet = await InstanceHarness.open();
   await uploadApp(fleet.client, "steady", "well");
   for (const { url } of fleet.instances) await expect.poll(() => answerAt(url, "/steady/"), { timeout: settledMs }).toBe("well");
   const operators = new Operators(fleet);
@@ -89,7 +88,8 @@ test(`the fleet loses no confirmed change and no request in ${kills} kills`, { t
   // The test needs kills during changes.
   expect(operators.ledger.open).toBeGreaterThan(0);
   expect(operators.ledger.acknowledged).toBeGreaterThan(kills);
-  for (const { workersDirectory } of fleet.instances) {
+  for (const { directory } of fleet.instances) {
+    const workersDirectory = path.join(directory, "workers");
     await expect.poll(() => leftoversIn(workersDirectory), { timeout: settledMs }).toEqual([]);
     for (const folder of await installedIn(workersDirectory)) expect([folder, await editionsIn(folder)]).toEqual([folder, 1]);
   }

@@ -3,8 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { connect, uploadOf } from "../support/connect.js";
 import { CountingLoad } from "../support/counting-load.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
-import { FleetHarness, type FleetInstance } from "./fleet-harness.js";
-import { answerAt, uploadApp } from "./instance-harness.js";
+import { type Instance, InstanceHarness, answerAt, uploadApp } from "./instance-harness.js";
 
 /** Longest time from the acknowledgement of an upload until all other daemons serve it. */
 const uploadLimitMs = 2_000;
@@ -25,8 +24,8 @@ const processApp = "export default { fetch: () => new Response(String(process.pi
  * nginx. Expects the limits in 99 of 100 rounds, and the status 200 for every request.
  */
 export async function expectFleetInTime(rounds: number): Promise<void> {
-  const fleet = await FleetHarness.open();
-  const [a, ...others] = fleet.instances as [FleetInstance, FleetInstance, FleetInstance];
+  const fleet = await InstanceHarness.open();
+  const [a, ...others] = fleet.instances as [Instance, Instance, Instance];
   await uploadApp(a.client, "steady", "well");
   await uploadApp(a.client, "changing", "before");
   const process = { "manifest.yaml": manifestOf("process", "1.0.0"), "index.js": processApp };
@@ -45,8 +44,7 @@ export async function expectFleetInTime(rounds: number): Promise<void> {
     uploadMs.push(await untilAll(others, async ({ url }) => (await answerAt(url, "/changing/")) === `edition ${round}`));
 
     const { data } = await a.client.keys.create({ body: { name: `round ${round}`, role: "viewer" } });
-    const isTaken = async ({ url }: FleetInstance) =>
-      (await answerAt(url, "/api/admin/session", { "x-api-key": data.key })).startsWith("{");
+    const isTaken = async ({ url }: Instance) => (await answerAt(url, "/api/admin/session", { "x-api-key": data.key })).startsWith("{");
     await untilAll(others, isTaken);
     await delay(Math.random() * syncIntervalMs);
     await a.client.keys.revoke({ params: { id: String(data.id) } });
@@ -66,7 +64,7 @@ export async function expectFleetInTime(rounds: number): Promise<void> {
 }
 
 /** Restarts the worker through nginx, and waits until all daemons have another process for it. */
-async function expectRestartEverywhere(fleet: FleetHarness): Promise<void> {
+async function expectRestartEverywhere(fleet: InstanceHarness): Promise<void> {
   const readPids = () => Promise.all(fleet.instances.map(({ url }) => answerAt(url, "/process/")));
   const before = await readPids();
   const client = connect(fleet.url, fleet.instance("A").daemon().rootKey);
@@ -75,14 +73,14 @@ async function expectRestartEverywhere(fleet: FleetHarness): Promise<void> {
   await expect.poll(async () => (await readPids()).filter((pid) => before.includes(pid)), { interval: 50 }).toEqual([]);
 }
 
-async function untilOk({ url }: FleetInstance, route: string): Promise<void> {
+async function untilOk({ url }: Instance, route: string): Promise<void> {
   await expect.poll(async () => (await fetch(url + route)).status, { timeout: giveUpMs }).toBe(200);
 }
 
 /** Returns the time in ms until the condition is true on all instances. */
-async function untilAll(instances: readonly FleetInstance[], isTrue: (instance: FleetInstance) => Promise<boolean>): Promise<number> {
+async function untilAll(instances: readonly Instance[], isTrue: (instance: Instance) => Promise<boolean>): Promise<number> {
   const fromMs = performance.now();
-  const wait = async (instance: FleetInstance) => {
+  const wait = async (instance: Instance) => {
     while (!(await isTrue(instance))) {
       if (performance.now() - fromMs > giveUpMs) throw new Error(`${instance.name} did not follow within ${giveUpMs} ms`);
       await delay(looksEveryMs);

@@ -3,13 +3,14 @@ import { Agent, setGlobalDispatcher } from "undici";
 import { expect, onTestFinished } from "vitest";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
+import { freePort } from "../support/free-port.js";
 import { openListeningSocket } from "../support/listening-socket.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { startRegistry, type TestRegistry } from "../support/start-registry.js";
 import { startSqld, type Sqld } from "../support/start-sqld.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
-import { startNginx } from "./start-proxy.js";
+import { startNginxServer, type NginxServer } from "./start-proxy.js";
 
 const certificate = new URL("../fixtures/tls/certificate.pem", import.meta.url);
 export const instanceNames = ["A", "B", "C"] as const;
@@ -18,7 +19,7 @@ export type InstanceName = (typeof instanceNames)[number];
 /** Longest time until each daemon responds with a change, also if one of them is killed and starts again meanwhile. */
 const seenTimeoutMs = 30_000;
 
-/** One of the daemons. Its address stays open after the daemon ends, as with a socket unit of systemd. */
+/** One of the daemons, with directories of its own. */
 export interface Instance {
   readonly name: InstanceName;
   /** Contains the state directory and the package directories of this daemon. */
@@ -26,10 +27,17 @@ export interface Instance {
   readonly url: string;
   readonly client: Client;
   readonly daemon: () => TestDaemon;
-  /** Sends SIGKILL to the daemon. Clients that connect to its address then wait. */
+  /** Sends SIGKILL to the daemon. If the harness holds the sockets, clients that connect to its address then wait. */
   readonly kill: () => Promise<void>;
-  /** Starts the daemon again after `kill`, with the same state directory and address. */
+  /** Sends SIGTERM, and waits until the daemon has completed its requests and ended. */
+  readonly stop: () => Promise<void>;
+  /** Starts the daemon again after `kill` or `stop`, with the same state directory and address. */
   readonly start: () => Promise<void>;
+}
+
+interface HarnessOptions {
+  /** True: the addresses stay open while a daemon is down, as with a socket unit of systemd. False: connections are then refused. */
+  readonly holdsSockets?: boolean;
 }
 
 /**
@@ -38,6 +46,8 @@ export interface Instance {
  */
 export class InstanceHarness {
   readonly primary: Sqld;
+  readonly registry: TestRegistry;
+  readonly nginx: NginxServer;
   readonly instances: readonly Instance[];
   /** Origin of nginx, which sends each request to any of the daemons. */
   readonly url: string;
@@ -45,22 +55,24 @@ export class InstanceHarness {
   readonly client: Client;
   readonly ca: Buffer;
 
-  static async open(): Promise<InstanceHarness> {
+  static async open({ holdsSockets = true }: HarnessOptions = {}): Promise<InstanceHarness> {
     const ca = await readFile(certificate);
     setGlobalDispatcher(new Agent({ connect: { ca } }));
     const [primary, registry] = await Promise.all([startSqld(), startRegistry()]);
     onTestFinished(primary.dispose);
     onTestFinished(registry.dispose);
     const instances: Instance[] = [];
-    for (const name of instanceNames) instances.push(await startInstance(name, { primary, registry }));
-    const url = await startNginx(instances.map((instance) => Number(new URL(instance.url).port)));
-    return new InstanceHarness({ primary, instances, url, ca });
+    for (const name of instanceNames) instances.push(await startInstance(name, { primary, registry, holdsSockets }));
+    const nginx = await startNginxServer(instances.map((instance) => Number(new URL(instance.url).port)));
+    return new InstanceHarness({ primary, registry, nginx, instances, ca });
   }
 
-  private constructor(parts: { primary: Sqld; instances: readonly Instance[]; url: string; ca: Buffer }) {
+  private constructor(parts: Pick<InstanceHarness, "primary" | "registry" | "nginx" | "instances" | "ca">) {
     this.primary = parts.primary;
+    this.registry = parts.registry;
+    this.nginx = parts.nginx;
     this.instances = parts.instances;
-    this.url = parts.url;
+    this.url = parts.nginx.url;
     this.ca = parts.ca;
     this.client = connect(this.url, this.instance("A").daemon().rootKey);
   }
@@ -76,15 +88,26 @@ export class InstanceHarness {
   }
 }
 
-async function startInstance(name: InstanceName, { primary, registry }: { primary: Sqld; registry: TestRegistry }): Promise<Instance> {
+interface Engines {
+  readonly primary: Sqld;
+  readonly registry: TestRegistry;
+  readonly holdsSockets: boolean;
+}
+
+async function startInstance(name: InstanceName, { primary, registry, holdsSockets }: Engines): Promise<Instance> {
   const directory = await temporaryDirectory();
-  const socket = openListeningSocket();
-  onTestFinished(socket.close);
+  const socket = holdsSockets ? openListeningSocket() : undefined;
+  if (socket) onTestFinished(socket.close);
+  const port = socket?.port ?? (await freePort());
+  const url = `http://127.0.0.1:${port}`;
   const start = () =>
     startDaemon({
       directory,
-      listenFds: [socket.fd],
+      ...(socket && { listenFds: [socket.fd] }),
       env: {
+        PORT: String(port),
+        RUNTIME_INSTANCE_NAME: name,
+        RUNTIME_INSTANCE_URL: url,
         RUNTIME_PACKAGE_STORE: `oci:${registry.url}/team/runtimed`,
         RUNTIME_AUTH_DB_MODE: "sync",
         RUNTIME_AUTH_DB_SYNC_URL: primary.url,
@@ -92,14 +115,14 @@ async function startInstance(name: InstanceName, { primary, registry }: { primar
     });
   let daemon = await start();
   onTestFinished(() => daemon.kill());
-  const { url, rootKey } = daemon;
   return {
     name,
     directory,
     url,
-    client: connect(url, rootKey),
+    client: connect(url, daemon.rootKey),
     daemon: () => daemon,
     kill: () => daemon.kill(),
+    stop: async () => void (await daemon.stop()),
     start: async () => void (daemon = await start()),
   };
 }

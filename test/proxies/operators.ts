@@ -14,20 +14,17 @@ const mostAttempts = 100;
 /** Time after a failed call until each daemon has received the change that the call possibly made, with the sync interval of 1 s. */
 const settledMs = 3_000;
 
-/** The daemons that operators change through `client`. */
-type Operated = Pick<InstanceHarness, "client" | "instances">;
-
 /** Operators that change apps and keys through nginx until they are stopped, and record acknowledged changes. */
 export class Operators {
   readonly ledger = new Ledger();
   /** Counts of failed calls by kind of failure. */
   readonly failures = new Map<string, number>();
-  readonly #harness: Operated;
+  readonly #harness: InstanceHarness;
   readonly #secrets = new Map<string, string>();
   #lanes: Promise<void>[] = [];
   #isStopping = false;
 
-  constructor(harness: Operated) {
+  constructor(harness: InstanceHarness) {
     this.#harness = harness;
   }
 
