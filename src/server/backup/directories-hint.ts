@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { readDirectories } from "../config/config.js";
+import { readDirectories } from "../config/directories.js";
 
 /**
  * Returns the flags that name the directories of a daemon. If `npm start` has run in the folder `root`, the hint contains the directories

@@ -2,7 +2,7 @@
 // JSON to stdout and exits.
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
-import { readDirectories } from "../config/config.js";
+import { readDirectories } from "../config/directories.js";
 import { BackupError } from "./backup-format.js";
 import { migrateKeys } from "./migrate-keys.js";
 import { migratePackages } from "./migrate-packages.js";

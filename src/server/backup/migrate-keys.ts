@@ -6,7 +6,7 @@ import type { MigratedKeys } from "../../shared/backup-program.js";
 import { moveKeys, PrimaryHasKeysError } from "../access/replica/move-keys.js";
 import { ConfigError } from "../config/config-error.js";
 import { valueOf } from "../config/config-variables.js";
-import type { Directories } from "../config/config.js";
+import type { Directories } from "../config/directories.js";
 import { syncFolder } from "../packages/transactions/journal.js";
 import { readSource, type PrimarySource } from "../config/primary-source.js";
 import { NewerStateError } from "../config/newer-state-error.js";

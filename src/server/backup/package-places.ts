@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
-import type { Directories } from "../config/config.js";
+import type { Directories } from "../config/directories.js";
 import { packageDirectories } from "../packages/package-directories.js";
 import type { PackageKind } from "./backup-format.js";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { countKeys } from "../access/key-database.js";
 import type { PackageChange, RestoredBackup } from "../../shared/backup-program.js";
-import type { Directories } from "../config/config.js";
+import type { Directories } from "../config/directories.js";
 import { exists } from "../packages/transactions/journal.js";
 import { NewerStateError } from "../config/newer-state-error.js";
 import { firstVersionWithData, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";

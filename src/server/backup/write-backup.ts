@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { copyKeyDatabase } from "../access/key-database.js";
 import { copyReplica } from "../access/replica/copy-replica.js";
-import type { Directories } from "../config/config.js";
+import type { Directories } from "../config/directories.js";
 import { packageRoot, packageVersion } from "../package-root.js";
 import { syncFolder } from "../packages/transactions/journal.js";
 import type { WrittenBackup } from "../../shared/backup-program.js";

@@ -81,7 +81,11 @@ export const variables: readonly VariableDescription[] = [
     meaning:
       "Directories with workers, separated by `:`. Uploads are installed in the first one that is writable and whose name does not begin with a dot.",
   },
-  { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories with plugins, separated by `:`." },
+  {
+    name: "RUNTIME_PLUGIN_DIRS",
+    fallback: "./.runtime/plugins",
+    meaning: "Directories with plugins, separated by `:`. They cannot be directories with workers.",
+  },
   {
     name: "RUNTIME_PLUGIN_UPLOADS",
     fallback: "permitted",

@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
-import path from "node:path";
 import { pluginUploadModes, valueOf, type PluginUploadMode, type Environment } from "./config-variables.js";
 import { parseDurationMs } from "../../shared/duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "../../shared/isolate-permission.js";
 import { parseSizeBytes } from "../../shared/size.js";
 import { accepted, commaSeparated } from "./config-values.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
+import { readDirectories } from "./directories.js";
 import { describeVariables } from "./effective-variables.js";
 import type { SettingsVariable } from "../../shared/contract/settings.js";
 import { readRequestHosts, type HostSuffix } from "./request-hosts.js";
@@ -100,9 +100,6 @@ export interface UidRange {
   readonly first: number;
   readonly last: number;
 }
-
-/** Absolute paths of the directories that the daemon writes to. */
-export type Directories = Pick<Config, "stateDirectory" | "dataDirectory" | "workerDirectories" | "pluginDirectories">;
 
 /** Limits of the daemon. A number is in bytes unless its name contains another unit. */
 export interface Limits {
@@ -214,23 +211,6 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     ),
     prettyLog: process.stdoutIsTerminal,
     variables: describeVariables(environment),
-  };
-}
-
-/** Returns the directories of the daemon from the environment variables. */
-export function readDirectories(environment: Environment, cwd: string): Directories {
-  const directories = (name: string) =>
-    valueOf(environment, name)
-      .split(":")
-      .filter((entry) => entry !== "")
-      .map((entry) => path.resolve(cwd, entry));
-  const stateDirectory = path.resolve(cwd, valueOf(environment, "RUNTIME_STATE_DIR"));
-  const dataDirectory = valueOf(environment, "RUNTIME_DATA_DIR") || path.join(path.dirname(stateDirectory), "data");
-  return {
-    stateDirectory,
-    dataDirectory: path.resolve(cwd, dataDirectory),
-    workerDirectories: directories("RUNTIME_WORKER_DIRS"),
-    pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
   };
 }
 

@@ -132,6 +132,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
       .map(({ name }) => [name, [/a size such as 64kb/, sizes] as const]),
   ),
   RUNTIME_METRICS_HISTORY_SIZE: [/0, or a size such as 64kb/, sizes.slice(2)],
+  RUNTIME_PLUGIN_DIRS: [/directories other than those of RUNTIME_WORKER_DIRS/, ["/p:./.runtime/workers"]],
   PORT: [/a whole number from 0 to 65535/, ["65536", "-1", "80.5", "http", " 80", "1e3", "99999999999"]],
   RUNTIME_API_PREFIX: [
     /an empty value, or a path such as \/_/,

@@ -1,0 +1,30 @@
+import path from "node:path";
+import type { Config } from "./config.js";
+import { ConfigError } from "./config-error.js";
+import { valueOf, type Environment } from "./config-variables.js";
+
+/** Absolute paths of the directories that the daemon writes to. */
+export type Directories = Pick<Config, "stateDirectory" | "dataDirectory" | "workerDirectories" | "pluginDirectories">;
+
+/**
+ * Returns the directories of the daemon from the environment variables. Throws ConfigError if workers and plugins share a directory,
+ * because each package directory has one lock and one journal.
+ */
+export function readDirectories(environment: Environment, cwd: string): Directories {
+  const directories = (name: string) =>
+    valueOf(environment, name)
+      .split(":")
+      .filter((entry) => entry !== "")
+      .map((entry) => path.resolve(cwd, entry));
+  const stateDirectory = path.resolve(cwd, valueOf(environment, "RUNTIME_STATE_DIR"));
+  const dataDirectory = valueOf(environment, "RUNTIME_DATA_DIR") || path.join(path.dirname(stateDirectory), "data");
+  const workerDirectories = directories("RUNTIME_WORKER_DIRS");
+  const pluginDirectories = directories("RUNTIME_PLUGIN_DIRS");
+  if (pluginDirectories.some((directory) => workerDirectories.includes(directory)))
+    throw new ConfigError(
+      "RUNTIME_PLUGIN_DIRS",
+      valueOf(environment, "RUNTIME_PLUGIN_DIRS"),
+      "directories other than those of RUNTIME_WORKER_DIRS",
+    );
+  return { stateDirectory, dataDirectory: path.resolve(cwd, dataDirectory), workerDirectories, pluginDirectories };
+}
