@@ -93,6 +93,7 @@ test("`npm start` creates key, profile and sample worker only at the first start
 
 test("`npm start` serves the sample worker again with a new state directory", async () => {
   await quickStart();
+  await stop();
 
   const second = await quickStart({ RUNTIME_STATE_DIR: ".runtime/state-8001" });
 
