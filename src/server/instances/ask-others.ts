@@ -42,7 +42,7 @@ export async function askOthers<Offered extends Operations, Result>(
  * Asks the daemon with a name or id, unless it has sent no heartbeat for 30 s. Resolves with undefined if it is this daemon. Throws
  * INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE (503).
  */
-async function askInstance<Offered extends Operations, Result>(
+export async function askInstance<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
   nameOrId: string,
   question: InstanceQuestion<Offered, Result>,
