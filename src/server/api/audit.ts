@@ -28,10 +28,8 @@ export function createAuditHandlers(audit: AuditPort, instances: StreamingInstan
         timeOf: ({ at }) => at,
         read: (beforeId) => audit.read({ ...filter, before: beforeId }),
         ask: (client, beforeId) => client.audit.list({ query: { ...question, since, before: beforeId } }),
-        follow: (start, signal) =>
-          audit.follow({ ...filter, sinceMs: start.sinceMs ?? sinceMs, before: start.beforeId }, start.afterId, signal),
-        askToFollow: (client, { sinceMs: startMs = since, ...options }) =>
-          client.audit.list.follow({ query: { ...question, since: startMs?.toString() } }, options),
+        follow: ({ afterId, beforeId }, signal) => audit.follow({ ...filter, before: beforeId }, afterId, signal),
+        askToFollow: (client, options) => client.audit.list.follow({ query: { ...question, since } }, options),
       };
       const call = { wanted, before, lastEventId };
       return follow === "1" ? followEntries(instances, source, call) : listEntries(instances, source, call);

@@ -29,7 +29,7 @@ export function createEventsHandlers(events: EventsPort, instances: StreamingIns
         // Events about the stream itself precede the others.
         timeOf: (event) => (nounOf(event.type) === "stream" ? 0 : event.at),
         follow: ({ afterId }, signal) => events.follow(passes, { lastEventId: afterId, sinceMs }, signal),
-        askToFollow: (client, { sinceMs: _sinceMs, ...options }) => client.events.stream.follow({ query }, options),
+        askToFollow: (client, options) => client.events.stream.follow({ query }, options),
         noticeOf: (message, id) => ({ id, type: "stream.gap", at: Date.now(), message }),
         isOmitted: (event, { isOwn, isComplete }) =>
           (event.type === "stream.opened" && !isOwn) || (event.isRepeat === true && (!isOwn || isComplete)),

@@ -67,8 +67,7 @@ export async function readLogs<Offered extends Operations>(
       await assertPresent();
       return logs.read(selection, { ...selected, before: beforeId });
     },
-    follow: ({ afterId, sinceMs = selected.sinceMs, beforeId }, signal) =>
-      logs.follow(selection, { ...selected, sinceMs, before: beforeId }, { lastEventId: afterId, signal }),
+    follow: ({ afterId, beforeId }, signal) => logs.follow(selection, { ...selected, before: beforeId }, { lastEventId: afterId, signal }),
     noticeOf: (text, id) => ({ ...noticed, id, time: Date.now(), level: "warn", source: "runtime", text }),
     // A daemon without one of several workers possibly has entries of the others, so its error is a problem.
     ...(noticed.worker !== anyWorker && { isAbsent: isMissingWorker }),
@@ -100,7 +99,7 @@ export function createLogHandlers({
         key,
         offered,
         ask: (client, before) => client.logs.list({ query: { ...question, before } }),
-        askToFollow: (client, { sinceMs, ...options }) => client.logs.list.follow({ query: withSince(question, sinceMs) }, options),
+        askToFollow: (client, options) => client.logs.list.follow({ query: question }, options),
         assertPresent: async () => {
           const installed = new Set((await packages.list()).map(({ name }) => name));
           const missing = names?.find((name) => !installed.has(name));
@@ -119,9 +118,4 @@ export function questionOf<Query extends { readonly follow?: unknown; readonly b
 ): Omit<Query, "follow" | "before"> {
   const { follow: _follow, before: _before, ...question } = query;
   return { ...question, instance: "self" };
-}
-
-/** Replaces `since` of a query, unless `sinceMs` is undefined. */
-export function withSince<Query extends { readonly since?: string | undefined }>(query: Query, sinceMs: number | undefined): Query {
-  return sinceMs === undefined ? query : { ...query, since: String(sinceMs) };
 }

@@ -7,7 +7,7 @@ import type { WorkerInstallOptions } from "../packages/worker-packages-options.j
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorization.js";
-import { anyWorker, questionOf, readLogs, withSince, type LogsCall, type WorkerLogsPort } from "./logs.js";
+import { anyWorker, questionOf, readLogs, type LogsCall, type WorkerLogsPort } from "./logs.js";
 import type { StreamingInstances } from "./shared-entries.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
@@ -128,8 +128,7 @@ export function createWorkerHandlers({
         key,
         offered,
         ask: (client, before) => client.workers.logs({ params, query: { ...question, before } }),
-        askToFollow: (client, { sinceMs, ...options }) =>
-          client.workers.logs.follow({ params, query: withSince(question, sinceMs) }, options),
+        askToFollow: (client, options) => client.workers.logs.follow({ params, query: question }, options),
         assertPresent: async () => {
           const versions = (await packages.list()).flatMap((worker) => (worker.name === name ? worker.versions : []));
           if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);

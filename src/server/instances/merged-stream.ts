@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { ChangeSignal } from "../../shared/change-signal.js";
 import type { ClientOf, FollowOptions, Operations } from "../../shared/client.js";
 import type { KnownInstances } from "./ask-others.js";
-import { EntryFeed } from "./entry-feed.js";
+import { EntryFeed, waitMs } from "./entry-feed.js";
 import { formatPosition, namesOf, parsePosition } from "./entry-position.js";
 import { problemOf } from "./instance-client.js";
 import type { RegisteredInstance } from "./instance-registry.js";
@@ -13,19 +13,17 @@ import { askForPages, newestEntries, type Entry, type EntrySource, type OwnedEnt
 const mostMergedStreams = 32;
 /** Maximum number of entries in a batch. */
 const batchEntries = 256;
+/** Number of characters of its entries at which a batch ends. */
+const batchCharacters = 64 * 1024;
+/** Time in ms after which an entry precedes older entries of other daemons, so that a wrong clock delays no daemon longer. */
+const turnMs = 2_000;
 /** Interval in ms at which the stream connects to daemons that are new or were lost. */
 const connectIntervalMs = 5_000;
 
-/** Where the entries of this daemon begin: after an id, or with the matching entries that the other fields select. */
+/** Where the entries of this daemon begin: after an id, or with the matching entries before an id. */
 export interface StreamStart {
   readonly afterId?: number | undefined;
-  readonly sinceMs?: number | undefined;
   readonly beforeId?: number | undefined;
-}
-
-/** Options of a stream of another daemon. With `sinceMs`, older entries are not sent. */
-export interface AskedStreamOptions extends FollowOptions {
-  readonly sinceMs?: number | undefined;
 }
 
 type Paging = "read" | "ask" | "limit";
@@ -39,7 +37,7 @@ export interface StreamSource<Offered extends Operations, Item extends Entry>
   /** Follows the entries of this daemon. */
   readonly follow: (start: StreamStart, signal: AbortSignal) => AsyncIterable<readonly Item[]>;
   /** Follows the entries of another daemon. */
-  readonly askToFollow: (client: ClientOf<Offered>, options: AskedStreamOptions) => AsyncGenerator<Item, void>;
+  readonly askToFollow: (client: ClientOf<Offered>, options: FollowOptions) => AsyncGenerator<Item, void>;
   /** Returns an entry that contains a notice about a daemon. `id` is the last id of the daemon, or 0. */
   readonly noticeOf?: (text: string, id: number) => Item;
   /** Returns whether a stream of all daemons omits an entry. `isComplete` is true if the stream has the entries of all other daemons that run. */
@@ -91,11 +89,6 @@ export class MergedStreams {
   }
 }
 
-interface FeedStart extends StreamStart {
-  /** Id up to which the entries were sent before. */
-  readonly sentThroughId?: number;
-}
-
 /** One stream with the entries of several daemons, ordered by time as far as they arrive within 200 ms. */
 class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #instances: KnownInstances;
@@ -103,8 +96,8 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #signal: AbortSignal;
   /** Ids of the last sent entries by daemon. 0: the daemon had no matching entry. */
   readonly #positions = new Map<string, number>();
-  /** Where daemons begin that were not connected yet. */
-  readonly #starts = new Map<string, FeedStart>();
+  /** Ids of the last entries in the first pages of daemons that were not connected yet. */
+  readonly #starts = new Map<string, number>();
   readonly #feeds = new Map<string, EntryFeed<Item>>();
   /** Daemons that run but are not connected. */
   readonly #lost = new Set<string>();
@@ -159,15 +152,16 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
       if ("problem" in answer) continue;
       const last = answer.result.entries.at(-1);
       if (!this.#positions.has(instance.id)) this.#positions.set(instance.id, last?.id ?? 0);
-      this.#starts.set(instance.id, last ? { sinceMs: source.timeOf(last), sentThroughId: last.id } : {});
+      this.#starts.set(instance.id, last?.id ?? 0);
     }
     return page;
   }
 
   #followOwn(): void {
     const { id } = this.#instances.registry.own;
-    const start = this.#startOf(id);
-    void this.#read(id, this.#source.follow(start, this.#signal), start).catch((error: unknown) => this.#fail(error));
+    const afterId = this.#startOf(id);
+    const batches = this.#source.follow(afterId > 0 ? { afterId } : {}, this.#signal);
+    void this.#read(id, batches, () => true).catch((error: unknown) => this.#fail(error));
   }
 
   /** Connects to the daemons that run and are not connected. `isNamed` returns whether a notice names a new daemon. */
@@ -191,9 +185,8 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   async #followOther(daemon: RegisteredInstance, isNamed: boolean): Promise<void> {
     const { id } = daemon;
     const { key, offered, askToFollow } = this.#source;
-    const start = this.#startOf(id);
-    const { afterId, sinceMs } = start;
-    const from = { sinceMs, lastEventId: afterId === undefined ? undefined : String(afterId) };
+    const afterId = this.#startOf(id);
+    const from = afterId > 0 ? { lastEventId: String(afterId) } : {};
     let isAbsent = false;
     const onError = (error: unknown) => (isAbsent = this.#source.isAbsent?.(error) ?? false);
     const follow = (client: ClientOf<Offered>, options: FollowOptions) => reporting(askToFollow(client, { ...options, ...from }), onError);
@@ -203,47 +196,66 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     this.#starts.delete(id);
     const verb = this.#positions.has(id) ? "continue" : "begin";
     if (this.#lost.delete(id) || isNamed) this.#notify(id, `Entries of the daemon ${this.#nameOf(id)} ${verb} here.`);
-    void this.#read(id, inBatches(answer.result), start).then(
+    void this.#read(id, inBatches(answer.result), this.#filterAfter(afterId)).then(
       () => this.#lose(id, "It ended the stream."),
       (error: unknown) => this.#lose(id, problemOf(error)),
     );
   }
 
-  #startOf(id: string): FeedStart {
-    const position = this.#positions.get(id) ?? 0;
-    return this.#starts.get(id) ?? (position > 0 ? { afterId: position } : {});
+  /** Returns the id after which the entries of a daemon begin. 0: with the entries that the filter selects. */
+  #startOf(id: string): number {
+    return this.#starts.get(id) ?? this.#positions.get(id) ?? 0;
   }
 
-  async #read(id: string, batches: AsyncIterable<readonly Item[]>, { sentThroughId = 0 }: FeedStart): Promise<void> {
+  /** Returns a function that rejects entries which another daemon should not send. */
+  #filterAfter(afterId: number): (entry: Item) => boolean {
+    let sentThroughId = afterId;
+    return (entry) => {
+      // A message about the stream possibly names an earlier id, because the daemon no longer knows the id that it was asked for.
+      if (this.#source.timeOf(entry) === 0) sentThroughId = Math.max(-1, entry.id - 1);
+      return entry.id > sentThroughId;
+    };
+  }
+
+  async #read(id: string, batches: AsyncIterable<readonly Item[]>, isWanted: (entry: Item) => boolean): Promise<void> {
     const feed = new EntryFeed<Item>(id, () => this.#changes.notify());
     this.#feeds.set(id, feed);
-    await feed.read(batches, (entry) => entry.id > sentThroughId, this.#signal);
+    await feed.read(batches, isWanted, this.#signal);
   }
 
   /** Takes the entries that no earlier entry of another daemon is likely to precede, oldest first. */
   #take(): PositionedEntry<Item>[] {
     const batch: PositionedEntry<Item>[] = [];
-    const { timeOf } = this.#source;
     const { own } = this.#instances.registry;
     const nowMs = performance.now();
-    while (batch.length < batchEntries) {
-      let oldest: { feed: EntryFeed<Item>; entry: Item } | undefined;
-      for (const feed of this.#feeds.values())
-        if (feed.head && (!oldest || timeOf(feed.head) < timeOf(oldest.entry))) oldest = { feed, entry: feed.head };
-      if (!oldest) break;
-      const { feed, entry } = oldest;
-      const waitMs = Math.max(...[...this.#feeds.values()].map((one) => one.waitMs(nowMs)));
+    let characters = 0;
+    while (batch.length < batchEntries && characters < batchCharacters) {
+      const feed = this.#nextFeed(nowMs);
+      if (!feed?.head) break;
+      const { entry, size } = feed.head;
+      const restMs = waitMs(this.#feeds.values(), nowMs);
       // Entries without a time, such as those about the stream itself, do not wait.
-      if (waitMs > 0 && timeOf(entry) > 0) {
-        if (this.#timer === undefined) this.#timer = setTimeout(() => this.#wake(), waitMs);
+      if (restMs > 0 && this.#source.timeOf(entry) > 0) {
+        if (this.#timer === undefined) this.#timer = setTimeout(() => this.#wake(), restMs);
         break;
       }
       feed.take(nowMs);
+      characters += size;
       const sent = this.#positioned(feed.daemonId, entry);
       if (!this.#isOmitted(entry, feed.daemonId === own.id)) batch.push(sent);
     }
     for (const [id, feed] of this.#feeds) if (feed.isFinished && id !== own.id) this.#feeds.delete(id);
     return batch;
+  }
+
+  /** Returns the feed with the oldest entry, or the one whose entry has waited longest if it has waited more than 2 s. */
+  #nextFeed(nowMs: number): EntryFeed<Item> | undefined {
+    const feeds = [...this.#feeds.values()].filter(({ head }) => head !== undefined);
+    const arrivedMs = ({ head }: EntryFeed<Item>) => head?.arrivedMs ?? nowMs;
+    const time = ({ head }: EntryFeed<Item>) => (head ? this.#source.timeOf(head.entry) : 0);
+    const [longest] = feeds.toSorted((one, other) => arrivedMs(one) - arrivedMs(other));
+    if (longest && nowMs - arrivedMs(longest) > turnMs) return longest;
+    return feeds.toSorted((one, other) => time(one) - time(other))[0];
   }
 
   #isOmitted(entry: Item, isOwn: boolean): boolean {

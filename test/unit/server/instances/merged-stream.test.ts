@@ -23,6 +23,8 @@ class Daemon {
   isAway = false;
   /** Number of entries that streams have read. */
   readCount = 0;
+  /** Called after the daemon has read a page. */
+  onPage = () => {};
   readonly changes = new ChangeSignal();
   #ending = new AbortController();
 
@@ -48,11 +50,11 @@ class Daemon {
     return { entries: matching.slice(-limit), hasMore: matching.length > limit };
   }
 
-  async *follow(start: { afterId?: number | undefined; sinceMs?: number | undefined }, signal: AbortSignal): AsyncGenerator<Item, void> {
+  async *follow(start: { afterId?: number | undefined }, signal: AbortSignal): AsyncGenerator<Item, void> {
     const ending = this.#ending.signal;
     let lastId = start.afterId ?? 0;
     while (!signal.aborted && !ending.aborted) {
-      const next = this.entries.find(({ id, at }) => id > lastId && at >= (start.sinceMs ?? 0));
+      const next = this.entries.find(({ id }) => id > lastId);
       if (next) {
         lastId = next.id;
         this.readCount += 1;
@@ -96,13 +98,18 @@ function open(
     offered: {},
     timeOf: ({ at }) => at,
     follow: (start, signal) => inBatches(own.follow(start, signal)),
-    askToFollow: (client, { lastEventId: after, sinceMs, signal }) =>
-      daemonOf(client).follow({ afterId: after === undefined ? undefined : Number(after), sinceMs }, signal),
+    askToFollow: (client, { lastEventId: after, signal }) =>
+      daemonOf(client).follow({ afterId: after === undefined ? undefined : Number(after) }, signal),
     noticeOf: (text, id) => ({ id, at: 0, text }),
     ...(hasPages && {
       limit: 3,
       read: async (before) => own.page(3, before),
-      ask: async (client, before) => daemonOf(client).page(3, before),
+      ask: async (client, before) => {
+        const daemon = daemonOf(client);
+        const page = daemon.page(3, before);
+        daemon.onPage();
+        return page;
+      },
     }),
   };
   const controller = new AbortController();
@@ -217,6 +224,63 @@ test("a stream reads no further entries of a daemon while the client does not re
   expect(b.readCount).toBeLessThan(700);
   for (let count = 0; count < 1000 && seen.length < 1000; count += 1) await readBatch();
   expect(seen).toEqual(b.entries.map(({ id }) => id));
+});
+
+test("entries that arrive while the first page is read follow it, also more of them than the page has", async () => {
+  const daemons = named("a", "b");
+  const [a, b] = daemons as [Daemon, Daemon];
+  b.add(at(1, 100));
+  b.onPage = () => {
+    a.add(at(1, 90));
+    b.add(at(2, 101), at(3, 50), at(4, 102), at(5, 103), at(6, 104));
+  };
+  const stream = collect(open(daemons));
+  await expect.poll(() => stream.sent.length).toBe(7);
+  expect(stream.texts().filter((text) => text.startsWith("b"))).toEqual(["b 1", "b 2", "b 3", "b 4", "b 5", "b 6"]);
+});
+
+test("a daemon whose clock is behind delays the entries of others by at most 200 ms", async () => {
+  const daemons = named("a", "b");
+  const [a, b] = daemons as [Daemon, Daemon];
+  const stream = collect(open(daemons, { hasPages: false }));
+  await expect.poll(() => stream.sent.length).toBe(0);
+  b.add(at(1, 1_000_000));
+  let id = 0;
+  const adding = setInterval(() => a.add(at((id += 1))), 20);
+  onTestFinished(() => clearInterval(adding));
+  const startedAtMs = performance.now();
+  await expect.poll(stream.texts, { interval: 10, timeout: 5000 }).toContain("b 1");
+  expect(performance.now() - startedAtMs).toBeLessThan(1500);
+});
+
+test("a client that reads slowly receives the entries of each daemon after at most 2 s", async () => {
+  const daemons = named("a", "b");
+  const [a, b] = daemons as [Daemon, Daemon];
+  let id = 0;
+  const addBacklog = () => a.add(...Array.from({ length: 600 }, () => at((id += 1))));
+  addBacklog();
+  b.add(at(1, 1_000_000));
+  const { feed } = open(daemons, { hasPages: false });
+  const isOfB = (batch: readonly PositionedEntry<Item>[]) => batch.some(({ event }) => event.instance === "b");
+  let isReceived = false;
+  for (let count = 0; count < 40 && !isReceived; count += 1) {
+    isReceived = isOfB((await feed.next()).value ?? []);
+    addBacklog();
+    await delay(100);
+  }
+  expect(isReceived).toBe(true);
+});
+
+test("a stream limits the waiting entries and batches by their characters", async () => {
+  const daemons = named("a", "b");
+  const b = daemons[1] as Daemon;
+  const text = "x".repeat(10_000);
+  b.add(...Array.from({ length: 200 }, (_, index) => ({ ...at(index + 1), text })));
+  const { feed } = open(daemons, { hasPages: false });
+  const batch = (await feed.next()).value ?? [];
+  expect(batch.length).toBeLessThan(10);
+  await delay(50);
+  expect(b.readCount).toBeLessThan(20);
 });
 
 test("the stream of the only daemon has plain ids and no names", async () => {
