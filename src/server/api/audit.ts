@@ -4,7 +4,7 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import { followEntries, listEntries, type ListedSource, type StreamingInstances } from "./shared-entries.js";
+import { followEntries, listEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
 
 /** Filter of the audit log. `isVisible` returns true if the caller is allowed to see an entry. */
 export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
@@ -19,13 +19,15 @@ export function createAuditHandlers(audit: AuditPort, instances: StreamingInstan
   return {
     list: async ({ query: { since, action: actions, follow, instance: wanted, before, ...query }, lastEventId, principal, key }) => {
       const sinceMs = since === undefined ? undefined : parsePastTimeMs(since, Date.now());
-      const filter = { ...query, actions, sinceMs, isVisible: (entry: AuditEntry) => maySee(principal, entry) };
+      const isVisible = (entry: AuditEntry) => maySee(principal, entry);
+      const filter = { ...query, actions, sinceMs, isVisible };
       const question = { ...query, action: actions?.join(","), instance: "self" };
       const source: ListedSource<AuditOperations, AuditEntry> = {
         key,
         offered,
         limit: query.limit,
         timeOf: ({ at }) => at,
+        isVisible,
         read: (beforeId) => audit.read({ ...filter, before: beforeId }),
         ask: (client, beforeId) => client.audit.list({ query: { ...question, since, before: beforeId } }),
         follow: ({ afterId, beforeId }, signal) => audit.follow({ ...filter, before: beforeId }, afterId, signal),

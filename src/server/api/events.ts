@@ -5,7 +5,7 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { StreamSource } from "../instances/merged-stream.js";
-import { followEntries, type StreamingInstances } from "./shared-entries.js";
+import { followEntries, type StreamingInstances } from "./follow-entries.js";
 
 /** The functions of the event log that these handlers use. */
 export interface EventsPort {
@@ -26,13 +26,16 @@ export function createEventsHandlers(events: EventsPort, instances: StreamingIns
       const source: StreamSource<EventOperations, RuntimeEvent> = {
         key,
         offered,
+        isVisible: (event) => nounOf(event.type) === "stream" || passes(event),
         // Events about the stream itself precede the others.
         timeOf: (event) => (nounOf(event.type) === "stream" ? 0 : event.at),
         follow: ({ afterId }, signal) => events.follow(passes, { lastEventId: afterId, sinceMs }, signal),
         askToFollow: (client, options) => client.events.stream.follow({ query }, options),
-        noticeOf: (message, id) => ({ id, type: "stream.gap", at: Date.now(), message }),
+        noticeOf: (message) => ({ id: 0, type: "stream.gap", at: Date.now(), message, isNotice: true }),
+        // This daemon repeats the changes of others itself, unless they are older than its start.
         isOmitted: (event, { isOwn, isComplete }) =>
-          (event.type === "stream.opened" && !isOwn) || (event.isRepeat === true && (!isOwn || isComplete)),
+          (event.type === "stream.opened" && !isOwn) ||
+          (event.isRepeat === true && (isComplete || (!isOwn && instances.registry.own.startedAtMs <= event.at))),
       };
       return followEntries(instances, source, { wanted, before: undefined, lastEventId });
     },

@@ -8,7 +8,7 @@ import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { MergedPage } from "../instances/merged-entries.js";
-import { followEntries, isMissingWorker, listEntries, type ListedSource, type StreamingInstances } from "./shared-entries.js";
+import { followEntries, isMissingWorker, listEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
 
 /** Name of the worker, and version, in notices that concern no single worker or version. */
 export const anyWorker = "*";
@@ -62,13 +62,14 @@ export async function readLogs<Offered extends Operations>(
     ...asked,
     limit: filter.limit,
     timeOf: ({ time }) => time,
+    isVisible: ({ worker }) => (typeof selection === "function" ? selection(worker) : selection.includes(worker)),
     assertPresent,
     read: async (beforeId) => {
       await assertPresent();
       return logs.read(selection, { ...selected, before: beforeId });
     },
     follow: ({ afterId, beforeId }, signal) => logs.follow(selection, { ...selected, before: beforeId }, { lastEventId: afterId, signal }),
-    noticeOf: (text, id) => ({ ...noticed, id, time: Date.now(), level: "warn", source: "runtime", text }),
+    noticeOf: (text) => ({ ...noticed, id: 0, time: Date.now(), level: "warn", source: "runtime", text, isNotice: true }),
     // A daemon without one of several workers possibly has entries of the others, so its error is a problem.
     ...(noticed.worker !== anyWorker && { isAbsent: isMissingWorker }),
   };

@@ -8,7 +8,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorization.js";
 import { anyWorker, questionOf, readLogs, type LogsCall, type WorkerLogsPort } from "./logs.js";
-import type { StreamingInstances } from "./shared-entries.js";
+import type { StreamingInstances } from "./follow-entries.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 import { ApiError } from "../../shared/api-error.js";

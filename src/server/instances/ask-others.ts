@@ -15,7 +15,7 @@ export type OtherAnswer<Result> = InstanceAnswer<Result> | { readonly state: "go
 /** A daemon of a list, with its result or with the reason why its result is missing. */
 export interface ListedAnswer<Result> {
   readonly instance: { readonly name: string; readonly id: string };
-  readonly answer: { readonly result: Result } | { readonly problem: string };
+  readonly answer: { readonly result: Result } | { readonly problem: string; readonly state?: "starting" | "unreachable" | "gone" };
 }
 
 interface CollectOptions<Offered extends Operations, Result> {

@@ -22,6 +22,8 @@ const mostAtOnce = 16;
 const mostConnections = 4;
 /** Maximum size of a response in bytes. */
 const longestResponseBytes = 16 * 1024 * 1024;
+/** Maximum length of a problem that another daemon describes, in characters. */
+const longestProblem = 500;
 /** Time in ms without any byte after which a stream has failed. Daemons send a comment every 15 s. */
 const streamSilenceMs = 45_000;
 
@@ -204,7 +206,8 @@ export function problemOf(error: unknown): string {
 
 function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
   if (signal?.aborted) return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
-  if (error instanceof ApiError && error.code === "NOT_READY") return { state: "starting", problem: error.message };
+  if (error instanceof ApiError && error.code === "NOT_READY")
+    return { state: "starting", problem: error.message.slice(0, longestProblem) };
   if (error instanceof ApiError && error.code === "AUTH_REQUIRED")
     return unreachable("It rejects this key. All daemons need the same root key (RUNTIME_ROOT_KEY_FILE).");
   if (error instanceof ApiError) return unreachable(`It rejects the request (${error.code}).`);

@@ -4,7 +4,7 @@ import { ChangeSignal } from "../../shared/change-signal.js";
 import type { ClientOf, FollowOptions, Operations } from "../../shared/client.js";
 import type { KnownInstances } from "./ask-others.js";
 import { EntryFeed, waitMs } from "./entry-feed.js";
-import { formatPosition, namesOf, parsePosition } from "./entry-position.js";
+import { formatPosition, keysOf, namesOf, parsePosition } from "./entry-position.js";
 import { problemOf } from "./instance-client.js";
 import type { RegisteredInstance } from "./instance-registry.js";
 import { askForPages, newestEntries, type Entry, type EntrySource, type OwnedEntry } from "./merged-entries.js";
@@ -38,9 +38,12 @@ export interface StreamSource<Offered extends Operations, Item extends Entry>
   readonly follow: (start: StreamStart, signal: AbortSignal) => AsyncIterable<readonly Item[]>;
   /** Follows the entries of another daemon. */
   readonly askToFollow: (client: ClientOf<Offered>, options: FollowOptions) => AsyncGenerator<Item, void>;
-  /** Returns an entry that contains a notice about a daemon. `id` is the last id of the daemon, or 0. */
-  readonly noticeOf?: (text: string, id: number) => Item;
-  /** Returns whether a stream of all daemons omits an entry. `isComplete` is true if the stream has the entries of all other daemons that run. */
+  /** Returns an entry that contains a notice about a daemon. */
+  readonly noticeOf?: (text: string) => Item;
+  /**
+   * Returns whether a stream of all daemons omits an entry. `isComplete` is true if the stream contains the entries of all further daemons at
+   * the time of the entry: they are connected, and have not started since.
+   */
   readonly isOmitted?: (entry: Item, stream: { readonly isOwn: boolean; readonly isComplete: boolean }) => boolean;
 }
 
@@ -61,32 +64,53 @@ interface StreamCall {
 export class MergedStreams {
   #openCount = 0;
 
-  /** Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. */
+  /**
+   * Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. The feed throws it, too, when
+   * it begins or when another daemon registers.
+   */
   feed<Offered extends Operations, Item extends Entry>(
     instances: KnownInstances,
     source: StreamSource<Offered, Item>,
     call: StreamCall,
   ): (signal: AbortSignal) => AsyncGenerator<readonly PositionedEntry<Item>[]> {
     const isAlone = instances.registry.others().length === 0;
-    if (this.#openCount >= mostMergedStreams && !isAlone)
-      throw new ApiError(
-        "TOO_MANY_STREAMS",
-        `${mostMergedStreams} streams with entries of other daemons are open. Close a stream, or set instance=self.`,
-        { retryAfterSeconds: 10 },
-      );
-    return (signal) => this.#run((ended) => new MergedStream(instances, source, AbortSignal.any([signal, ended])).run(call), isAlone);
+    if (!isAlone) this.#assertPlace();
+    return (signal) => this.#run(signal, isAlone, (open) => new MergedStream(instances, source, open).run(call));
   }
 
-  async *#run<Batch>(open: (ended: AbortSignal) => AsyncGenerator<Batch>, isAlone: boolean): AsyncGenerator<Batch> {
+  /** Occupies a place at the beginning of a stream, or when the stream connects to other daemons. */
+  async *#run<Batch>(signal: AbortSignal, isAlone: boolean, open: (stream: OpenStream) => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
     const ending = new AbortController();
-    this.#openCount += isAlone ? 0 : 1;
+    let isCounted = false;
+    const occupyPlace = () => {
+      if (isCounted) return;
+      this.#assertPlace();
+      this.#openCount += 1;
+      isCounted = true;
+    };
     try {
-      yield* open(ending.signal);
+      if (!isAlone) occupyPlace();
+      yield* open({ signal: AbortSignal.any([signal, ending.signal]), occupyPlace });
     } finally {
-      this.#openCount -= isAlone ? 0 : 1;
+      this.#openCount -= isCounted ? 1 : 0;
       ending.abort();
     }
   }
+
+  #assertPlace(): void {
+    if (this.#openCount < mostMergedStreams) return;
+    throw new ApiError(
+      "TOO_MANY_STREAMS",
+      `${mostMergedStreams} streams with entries of other daemons are open. Close a stream, or set instance=self.`,
+      { retryAfterSeconds: 10 },
+    );
+  }
+}
+
+interface OpenStream {
+  readonly signal: AbortSignal;
+  /** Counts the stream, unless it is counted. Throws TOO_MANY_STREAMS. */
+  readonly occupyPlace: () => void;
 }
 
 /** One stream with the entries of several daemons, ordered by time as far as they arrive within 200 ms. */
@@ -94,6 +118,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #instances: KnownInstances;
   readonly #source: StreamSource<Offered, Item>;
   readonly #signal: AbortSignal;
+  readonly #occupyPlace: () => void;
   /** Ids of the last sent entries by daemon. 0: the daemon had no matching entry. */
   readonly #positions = new Map<string, number>();
   /** Ids of the last entries in the first pages of daemons that were not connected yet. */
@@ -104,23 +129,27 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #notices: Item[] = [];
   readonly #changes = new ChangeSignal();
   #names: ReadonlyMap<string, string>;
+  #keys: ReadonlyMap<string, string>;
   /** Id of the only wanted daemon. */
   #only: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, signal: AbortSignal) {
+  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, occupyPlace }: OpenStream) {
     this.#instances = instances;
     this.#source = source;
     this.#signal = signal;
+    this.#occupyPlace = occupyPlace;
     this.#names = namesOf(instances.registry);
+    this.#keys = keysOf(instances.registry);
   }
 
   async *run({ wanted, before, lastEventId }: StreamCall): AsyncGenerator<readonly PositionedEntry<Item>[]> {
     const { registry } = this.#instances;
-    const page = lastEventId === undefined ? await this.#readFirstPage({ wanted, before }) : [];
-    for (const [id, position] of lastEventId === undefined ? [] : parsePosition(lastEventId, registry)) this.#positions.set(id, position);
     this.#only = wanted === "all" ? undefined : registry.get(wanted).id;
+    const page = lastEventId === undefined ? await this.#readFirstPage({ wanted, before }) : [];
+    const received = lastEventId === undefined ? [] : parsePosition(lastEventId, registry, this.#only);
+    for (const [id, position] of received) this.#positions.set(id, position);
     if (this.#only === undefined || this.#only === registry.own.id) this.#followOwn();
     const isNamed = ({ id }: RegisteredInstance) => lastEventId !== undefined && !this.#positions.has(id);
     const connected = this.#connect(isNamed).catch((error: unknown) => this.#fail(error));
@@ -144,7 +173,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     const source = this.#source;
     if (!hasPages(source)) return [];
     const { registry } = this.#instances;
-    const positions = before === undefined ? new Map<string, number>() : parsePosition(before, registry);
+    const positions = before === undefined ? new Map<string, number>() : parsePosition(before, registry, this.#only);
     const answers = await askForPages(this.#instances, { wanted, positions }, source);
     const page = newestEntries(answers, source);
     for (const { daemonId, entry } of page) if (!this.#positions.has(daemonId)) this.#positions.set(daemonId, entry.id - 1);
@@ -168,7 +197,9 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   async #connect(isNamed: (daemon: RegisteredInstance) => boolean): Promise<void> {
     const { registry } = this.#instances;
     this.#names = namesOf(registry);
+    this.#keys = keysOf(registry);
     if (registry.others().length === 0) return;
+    this.#occupyPlace();
     const live = (await registry.readLive()).filter(({ id }) => this.#only === undefined || id === this.#only);
     for (const id of this.#lost) if (!live.some((one) => one.id === id)) this.#lost.delete(id);
     const missing = live.filter(({ id }) => !this.#feeds.has(id));
@@ -187,11 +218,14 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     const { key, offered, askToFollow } = this.#source;
     const afterId = this.#startOf(id);
     const from = afterId > 0 ? { lastEventId: String(afterId) } : {};
-    let isAbsent = false;
-    const onError = (error: unknown) => (isAbsent = this.#source.isAbsent?.(error) ?? false);
+    let absence: unknown;
+    const onError = (error: unknown) => {
+      if (this.#source.isAbsent?.(error)) absence = error;
+    };
     const follow = (client: ClientOf<Offered>, options: FollowOptions) => reporting(askToFollow(client, { ...options, ...from }), onError);
     const answer = await this.#instances.client.follow(daemon, { key, offered, follow }, this.#signal);
-    if (this.#signal.aborted || isAbsent) return;
+    if (absence !== undefined && this.#only === id) return this.#fail(absence);
+    if (this.#signal.aborted || absence !== undefined) return;
     if ("problem" in answer) return this.#lose(id, answer.problem);
     this.#starts.delete(id);
     const verb = this.#positions.has(id) ? "continue" : "begin";
@@ -213,7 +247,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     return (entry) => {
       // A message about the stream possibly names an earlier id, because the daemon no longer knows the id that it was asked for.
       if (this.#source.timeOf(entry) === 0) sentThroughId = Math.max(-1, entry.id - 1);
-      return entry.id > sentThroughId;
+      return entry.id > sentThroughId && this.#source.isVisible(entry);
     };
   }
 
@@ -242,7 +276,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
       feed.take(nowMs);
       characters += size;
       const sent = this.#positioned(feed.daemonId, entry);
-      if (!this.#isOmitted(entry, feed.daemonId === own.id)) batch.push(sent);
+      if (!this.#isOmitted(entry, feed.daemonId)) batch.push(sent);
     }
     for (const [id, feed] of this.#feeds) if (feed.isFinished && id !== own.id) this.#feeds.delete(id);
     return batch;
@@ -258,9 +292,15 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     return feeds.toSorted((one, other) => time(one) - time(other))[0];
   }
 
-  #isOmitted(entry: Item, isOwn: boolean): boolean {
-    if (this.#names.size === 1 || this.#only !== undefined) return false;
-    return this.#source.isOmitted?.(entry, { isOwn, isComplete: this.#lost.size === 0 }) ?? false;
+  #isOmitted(entry: Item, daemonId: string): boolean {
+    const { isOmitted, timeOf } = this.#source;
+    if (!isOmitted || this.#names.size === 1 || this.#only !== undefined) return false;
+    const { registry } = this.#instances;
+    const { own } = registry;
+    const isComplete = [own, ...registry.others()].every(
+      ({ id, startedAtMs }) => id === daemonId || (startedAtMs <= timeOf(entry) && (id === own.id || this.#feeds.has(id))),
+    );
+    return isOmitted(entry, { isOwn: daemonId === own.id, isComplete });
   }
 
   /** Returns whether the feed of this daemon has ended, for example because the worker was deleted. */
@@ -285,7 +325,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   }
 
   #notify(id: string, text: string): void {
-    const notice = this.#source.noticeOf?.(text, this.#positions.get(id) ?? 0);
+    const notice = this.#source.noticeOf?.(text);
     if (notice) this.#notices.push(this.#named(id, notice));
     this.#changes.notify();
   }
@@ -296,7 +336,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   }
 
   #position(): string {
-    return formatPosition(this.#positions, this.#names);
+    return formatPosition(this.#positions, this.#keys);
   }
 
   #named(daemonId: string, entry: Item): Item {

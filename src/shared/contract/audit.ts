@@ -67,7 +67,7 @@ export const list = endpoint({
   status: 200,
   result: z.object({
     entries: z.array(AuditEntry),
-    hasMore: z.boolean().describe("Whether older entries match"),
+    hasMore: z.boolean().describe("Whether older entries match, or a daemon that runs did not respond"),
     before: beforeResult,
     instances: listedInstances,
   }),

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Permission } from "../permissions.js";
 import { ChangePrincipal, ChangeSubject, changeTypes, nounOf, typeListOf } from "./changes.js";
 import { endpoint } from "./endpoint.js";
+import { noticeFlag } from "./entry-position.js";
 import { entryInstance, instanceQuery } from "./instances.js";
 import { sinceQuery } from "./time-query.js";
 import { workerStates } from "./worker-health.js";
@@ -37,6 +38,7 @@ export const RuntimeEvent = z.object({
     .boolean()
     .optional()
     .describe("True if the daemon repeats a change that another daemon made; a stream of several daemons omits such events"),
+  isNotice: noticeFlag,
   instance: entryInstance,
 });
 export type RuntimeEvent = z.output<typeof RuntimeEvent>;

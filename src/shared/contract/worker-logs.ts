@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isPackageVersion } from "../package-name.js";
 import { endpoint } from "./endpoint.js";
-import { beforeQuery, beforeResult } from "./entry-position.js";
+import { beforeQuery, beforeResult, noticeFlag } from "./entry-position.js";
 import { followQuery } from "./follow-query.js";
 import { entryInstance, instanceQuery, listedInstances } from "./instances.js";
 import { sinceQuery, untilQuery } from "./time-query.js";
@@ -43,6 +43,7 @@ export const LogEntry = z.object({
     ),
   text: z.string().describe("One or more lines"),
   request: LoggedRequest.optional().describe("Only with the source `request`"),
+  isNotice: noticeFlag,
   instance: entryInstance,
 });
 export type LogEntry = z.output<typeof LogEntry>;
@@ -98,7 +99,7 @@ export interface LogFilter {
 
 const LogEntries = z.object({
   entries: z.array(LogEntry),
-  hasMore: z.boolean().describe("Whether older entries match"),
+  hasMore: z.boolean().describe("Whether older entries match, or a daemon that runs did not respond"),
   before: beforeResult,
   instances: listedInstances,
 });

@@ -49,10 +49,10 @@ test("the log follower keeps the newest 100,000 rows", async () => {
 });
 
 test("the log follower keeps only the newest entries when the text exceeds 16 MB", async () => {
-  const stream = new FakeStream(Array.from({ length: 5 }, (_, index) => entry(index + 1, "x".repeat(5_000_000))));
+  const stream = new FakeStream(Array.from({ length: 20 }, (_, index) => entry(index + 1, "x".repeat(900_000))));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
-  expect(follower.state.get().rows).toMatchObject(rowsOf(3, 4, 5));
+  expect(follower.state.get().rows).toMatchObject(rowsOf(...Array.from({ length: 18 }, (_, index) => index + 3)));
   follower.close();
 });
 

@@ -32,7 +32,7 @@ export interface ActivityEntry {
 export function fromAudit(entry: AuditEntry): ActivityEntry {
   const { at, action, outcome, code, principal, subject, clientAddress, forwardedFor, requestId, skippedCount } = entry;
   return {
-    key: rowKey("audit", entry),
+    key: rowKey("audit", entry, at),
     at,
     action,
     outcome,
@@ -50,7 +50,7 @@ export function fromEvent(event: RuntimeEvent): ActivityEntry {
   const { at, type, state, principal, subject, message, requestId } = event;
   const isChange = isOneOf(changeTypes, type);
   return {
-    key: rowKey("event", event),
+    key: rowKey("event", event, at),
     at,
     action: type,
     outcome: isChange ? "done" : "observed",

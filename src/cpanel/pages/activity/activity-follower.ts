@@ -4,6 +4,7 @@ import { positionBefore } from "../../../shared/contract/entry-position.js";
 import { stream, type RuntimeEvent } from "../../../shared/contract/events.js";
 import { followStream, type OpenStream, type StreamPhase } from "../../live/follow-stream.js";
 import { Observable } from "../../live/observable.js";
+import { assertNoneMissing } from "../logs/missing-entries.js";
 import { fromAudit, fromEvent, isOnlyEvent, type ActivityEntry } from "./activity-entry.js";
 
 export const activityOperations = { audit: { list }, events: { stream } };
@@ -64,14 +65,15 @@ export class ActivityFollower {
     clearTimeout(this.#timer);
   }
 
-  /** Adds older entries of the audit log. Throws the daemon's error. */
+  /** Adds older entries of the audit log. Throws the daemon's error, or INSTANCE_UNAVAILABLE. */
   async loadOlder(): Promise<void> {
     const before = positionBefore(this.state.get().entries.flatMap(({ source }) => ("action" in source ? [source] : [])));
     if (before === undefined) return;
-    const { entries, hasMore } = await this.#client.audit.list({ query: { before, limit: pageSize } });
+    const { entries, hasMore, instances } = await this.#client.audit.list({ query: { before, limit: pageSize } });
     if (this.#end.signal.aborted) return;
     this.#add(entries.map(fromAudit));
     this.#change({ hasOlder: hasMore });
+    assertNoneMissing(instances);
   }
 
   /** Checks whether the daemon has more audit entries than the stream sends at first. */

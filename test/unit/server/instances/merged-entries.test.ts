@@ -3,10 +3,12 @@ import { ApiError } from "../../../../src/shared/api-error.js";
 import { positionBefore, positionPattern } from "../../../../src/shared/contract/entry-position.js";
 import type { KnownInstances } from "../../../../src/server/instances/ask-others.js";
 import type { Operations } from "../../../../src/shared/client.js";
+import { formatPosition, keysOf as keysOfDaemons, parsePosition } from "../../../../src/server/instances/entry-position.js";
 import { readEntries, type EntrySource } from "../../../../src/server/instances/merged-entries.js";
 
 interface Item {
   readonly id: number;
+  readonly isHidden?: boolean;
   readonly at: number;
   readonly instance?: string | undefined;
 }
@@ -14,6 +16,7 @@ interface Item {
 /** Three daemons with entries. `a` reads them, and asks `b` and `c`. */
 function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: readonly string[] = ["a", "b", "c"]) {
   const away = new Set<string>();
+  const gone = new Set<string>();
   const asked: string[] = [];
   const registered = names.map((name, index) => ({ id: `id-${index}`, name, run: "run", version: "1", startedAtMs: 0 }));
   const [own, ...others] = registered as [(typeof registered)[number], ...typeof registered];
@@ -26,12 +29,17 @@ function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: re
     registry: {
       own,
       others: () => others,
-      readLive: async () => others,
+      readLive: async () => others.filter(({ id }) => !gone.has(id)),
       get: (name: string) => registered.find((one) => one.name === name || one.id === name),
     },
     client: {
       ask: async ({ id }: { id: string }, { call }: { call: (client: unknown, id: string) => Promise<unknown> }) =>
-        away.has(id) ? { state: "unreachable", problem: "It is away." } : { result: await call({ id }, id) },
+        away.has(id)
+          ? { state: "unreachable", problem: "It is away." }
+          : call({ id }, id).then(
+              (result) => ({ result }),
+              (error: unknown) => ({ state: "unreachable", problem: String(error) }),
+            ),
     },
   } as unknown as KnownInstances;
   const read = async (before: string | undefined, { limit = 3, wanted = "all" } = {}) => {
@@ -40,12 +48,13 @@ function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: re
       offered: {},
       limit,
       timeOf: ({ at }) => at,
+      isVisible: ({ isHidden }) => isHidden !== true,
       read: async (beforeId) => pageOf(own.id, limit, beforeId),
       ask: async (client, beforeId) => pageOf((client as unknown as { id: string }).id, limit, beforeId),
     };
     return readEntries(instances, { wanted, before }, source);
   };
-  return { read, away, asked, instances };
+  return { read, away, gone, asked, instances };
 }
 
 /** Returns reproducible numbers from 0 to below 1. */
@@ -145,7 +154,7 @@ test("the only daemon responds without further fields, and a plain id continues 
   const entries = [1, 2, 3].map((id) => ({ id, at: id }));
   const alone = daemons({ "id-0": entries }, ["a"]);
   expect(await alone.read(undefined)).toEqual({ entries, hasMore: false });
-  expect(await alone.read(undefined, { limit: 2 })).toEqual({ entries: entries.slice(1), hasMore: true, before: "2" });
+  expect(await alone.read(undefined, { limit: 2 })).toEqual({ entries: entries.slice(1), hasMore: true });
   const shared = daemons({ "id-0": entries, "id-1": entries });
   expect(await shared.read("3", { limit: 1 })).toEqual({ entries: entries.slice(1, 2), hasMore: true, before: "2" });
   expect(shared.asked).toEqual(["id-0"]);
@@ -167,6 +176,7 @@ test("a list is an error only if no daemon has such entries", async () => {
     offered: {},
     limit: 1,
     timeOf: ({ at }: Item) => at,
+    isVisible: () => true,
     read: () => Promise.reject(missing),
     ask: () => Promise.reject(missing),
     isAbsent: (error: unknown) => error === missing,
@@ -175,4 +185,69 @@ test("a list is an error only if no daemon has such entries", async () => {
   await expect(readEntries(instances, call, source)).rejects.toBe(missing);
   const page = await readEntries(instances, call, { ...source, ask: async () => ({ entries: [{ id: 1, at: 1 }], hasMore: false }) });
   expect(keysOf(page.entries)).toEqual(["b 1"]);
+});
+
+test("invalid pages of another daemon are a problem, and the list has the entries of the others", async () => {
+  const { instances } = daemons({}, ["a", "b"]);
+  const own = { entries: [{ id: 7, at: 7 }], hasMore: false };
+  const pagesOf = (...ids: readonly number[]) => ({ entries: ids.map((id) => ({ id, at: id })), hasMore: true });
+  const invalid = [pagesOf(), pagesOf(0), pagesOf(-3, 2), pagesOf(2, 1), pagesOf(1, 2, 3, 4), pagesOf(10), pagesOf(11)];
+  for (const page of invalid) {
+    const source = {
+      key: "k",
+      offered: {},
+      limit: 3,
+      timeOf: ({ at }: Item) => at,
+      isVisible: () => true,
+      read: async () => own,
+      ask: async () => page,
+    };
+    const result = await readEntries(instances, { wanted: "all", before: "id-0:20,id-1:10" }, source);
+    expect(keysOf(result.entries)).toEqual(["a 7"]);
+    expect(result.instances?.[1]).toMatchObject({ id: "id-1", problem: expect.stringContaining("UnexpectedAnswerError") });
+  }
+});
+
+test("a daemon that runs and does not respond possibly has more entries, a daemon that is gone has not", async () => {
+  const { read, away, gone } = daemons({ "id-0": [{ id: 1, at: 1 }], "id-1": [{ id: 2, at: 2 }] }, ["a", "b"]);
+  away.add("id-1");
+  expect(await read(undefined)).toMatchObject({ hasMore: true, before: "id-0:0", instances: [{}, { problem: "It is away." }] });
+  gone.add("id-1");
+  const page = await read(undefined);
+  expect(page).toMatchObject({ hasMore: false, instances: [{}, { problem: "It has sent no heartbeat for 30 s." }] });
+  expect(page).not.toHaveProperty("before");
+});
+
+test("entries that the caller must not see are omitted, and do not end the list", async () => {
+  const entries = Array.from({ length: 9 }, (_, index) => ({ id: index + 1, at: index, isHidden: index % 4 !== 0 }));
+  const { read } = daemons({ "id-1": entries }, ["a", "b"]);
+  let [before, all]: [string | undefined, Item[]] = [undefined, []];
+  for (let hasMore = true; hasMore;) {
+    const page: Awaited<ReturnType<typeof read>> = await read(before, { limit: 2 });
+    all = [...page.entries, ...all];
+    ({ hasMore, before } = page);
+  }
+  expect(keysOf(all)).toEqual(["b 1", "b 5", "b 9"]);
+});
+
+test("positions contain 8 characters of an id, or the id if another one begins with them", () => {
+  const [own, one, other] = ["00000000-0", "11111111-1", "11111111-2"].map((id) => ({ id, name: `name of ${id}` }));
+  const registry = { own, others: () => [one, other] } as unknown as KnownInstances["registry"];
+  const keys = keysOfDaemons(registry);
+  expect([...keys.values()]).toEqual(["00000000", "11111111-1", "11111111-2"]);
+  const positions = new Map([
+    ["00000000-0", 3],
+    ["11111111-2", 4],
+  ]);
+  const text = formatPosition(positions, keys);
+  expect(text).toBe("00000000:3,11111111-2:4");
+  const renamed = { own: { ...own, name: "x" }, others: () => [other] } as unknown as KnownInstances["registry"];
+  expect(parsePosition(text, renamed)).toEqual(positions);
+  expect(parsePosition("x:5,unknown:6", renamed)).toEqual(new Map([["00000000-0", 5]]));
+});
+
+test("the position before entries does not contain notices", () => {
+  const notice = { id: 0, instance: "b", isNotice: true };
+  expect(positionBefore([notice, { id: 4, instance: "b" }, { id: 5, instance: "b" }])).toBe("b:4");
+  expect(positionBefore([notice])).toBeUndefined();
 });
