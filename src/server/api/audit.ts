@@ -4,7 +4,8 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import { followEntries, listEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
+import { readEntries } from "../instances/merged-entries.js";
+import { followEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
 
 /** Filter of the audit log. `isVisible` returns true if the caller is allowed to see an entry. */
 export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
@@ -34,7 +35,7 @@ export function createAuditHandlers(audit: AuditPort, instances: StreamingInstan
         askToFollow: (client, options) => client.audit.list.follow({ query: { ...question, since } }, options),
       };
       const call = { wanted, before, lastEventId };
-      return follow === "1" ? followEntries(instances, source, call) : listEntries(instances, source, call);
+      return follow === "1" ? followEntries(instances, source, call) : readEntries(instances, call, source);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Operations } from "../../shared/client.js";
 import type { EventFeed } from "../http/handler.js";
 import { askInstance, type KnownInstances } from "../instances/ask-others.js";
 import { parsePosition } from "../instances/entry-position.js";
-import { readEntries, type Entry, type EntrySource, type MergedPage } from "../instances/merged-entries.js";
+import { readEntries, type Entry, type EntrySource } from "../instances/merged-entries.js";
 import { hasPages, type MergedStreams, type StreamSource } from "../instances/merged-stream.js";
 
 /** The daemons with the same primary, and the open streams with their entries. */
@@ -23,15 +23,6 @@ interface EntriesCall {
   readonly wanted: string;
   readonly before: string | undefined;
   readonly lastEventId: string | undefined;
-}
-
-/** Returns the newest entries of the wanted daemons. Throws INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE. */
-export async function listEntries<Offered extends Operations, Item extends Entry>(
-  instances: StreamingInstances,
-  source: ListedSource<Offered, Item>,
-  call: EntriesCall,
-): Promise<MergedPage<Item>> {
-  return readEntries(instances, call, source);
 }
 
 /** Returns a stream of the entries of the wanted daemons. Throws INSTANCE_NOT_FOUND, INSTANCE_UNAVAILABLE or TOO_MANY_STREAMS. */

@@ -7,8 +7,8 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { MergedPage } from "../instances/merged-entries.js";
-import { followEntries, isMissingWorker, listEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
+import { readEntries, type MergedPage } from "../instances/merged-entries.js";
+import { followEntries, isMissingWorker, type ListedSource, type StreamingInstances } from "./follow-entries.js";
 
 /** Name of the worker, and version, in notices that concern no single worker or version. */
 export const anyWorker = "*";
@@ -74,7 +74,7 @@ export async function readLogs<Offered extends Operations>(
     ...(noticed.worker !== anyWorker && { isAbsent: isMissingWorker }),
   };
   const call = { wanted, before, lastEventId };
-  return follow === "1" ? followEntries(instances, source, call) : listEntries(instances, source, call);
+  return follow === "1" ? followEntries(instances, source, call) : readEntries(instances, call, source);
 }
 
 const offered = { logs: { list } };

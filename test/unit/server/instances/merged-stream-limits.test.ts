@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../../../src/shared/api-error.js";
 import { MergedStreams, type PositionedEntry } from "../../../../src/server/instances/merged-stream.js";
-import { at, collect, Daemon, named, open, reconnectedMs } from "./stream-daemons.js";
+import { at, collect, Daemon, type Item, named, open, reconnectedMs } from "./stream-daemons.js";
 
 test("entries that arrive while the first page is read follow it, also more of them than the page has", async () => {
   const daemons = named("a", "b");

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { PositionedEntry } from "../../../../src/server/instances/merged-stream.js";
-import { at, collect, type Daemon, named, open, reconnectedMs } from "./stream-daemons.js";
+import { at, collect, type Daemon, type Item, named, open, reconnectedMs } from "./stream-daemons.js";
 
 test("a stream begins with the newest entries of all daemons together, and continues with new ones", async () => {
   const [a, b, c] = named("a", "b", "c") as [Daemon, Daemon, Daemon];
