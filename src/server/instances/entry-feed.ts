@@ -42,13 +42,7 @@ export class EntryFeed<Item> {
   async read(batches: AsyncIterable<readonly Item[]>, isWanted: (entry: Item) => boolean, signal: AbortSignal): Promise<void> {
     try {
       for await (const batch of batches) {
-        const arrivedMs = performance.now();
-        for (const entry of batch) {
-          if (!isWanted(entry)) continue;
-          const size = JSON.stringify(entry).length;
-          this.#waiting.push({ entry, size, arrivedMs });
-          this.#characters += size;
-        }
+        this.#add(batch.filter(isWanted));
         this.#onChange();
         while (this.#isFull && !signal.aborted) await this.#taken.changed(signal);
         if (signal.aborted) return;
@@ -69,6 +63,14 @@ export class EntryFeed<Item> {
   /** Returns the time in ms for which a feed without entries can still receive entries that are older than those of other feeds. */
   emptyMs(nowMs: number): number {
     return this.#isEnded || this.#waiting.length > 0 ? 0 : Math.max(0, this.#emptySinceMs + orderMs - nowMs);
+  }
+
+  #add(entries: readonly Item[]): void {
+    for (const entry of entries) {
+      const size = JSON.stringify(entry).length;
+      this.#waiting.push({ entry, size, arrivedMs: performance.now() });
+      this.#characters += size;
+    }
   }
 
   get #isFull(): boolean {

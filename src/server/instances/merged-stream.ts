@@ -126,6 +126,8 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #feeds = new Map<string, EntryFeed<Item>>();
   /** Daemons that run but are not connected. */
   readonly #lost = new Set<string>();
+  /** Unix times in ms at which the stream found that daemons were gone. They have made no later change. */
+  readonly #gone = new Map<string, number>();
   readonly #notices: Item[] = [];
   readonly #changes = new ChangeSignal();
   #names: ReadonlyMap<string, string>;
@@ -201,6 +203,10 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     if (registry.others().length === 0) return;
     this.#occupyPlace();
     const live = (await registry.readLive()).filter(({ id }) => this.#only === undefined || id === this.#only);
+    for (const { id } of registry.others()) {
+      if (live.some((one) => one.id === id)) this.#gone.delete(id);
+      else if (!this.#gone.has(id)) this.#gone.set(id, Date.now());
+    }
     for (const id of this.#lost) if (!live.some((one) => one.id === id)) this.#lost.delete(id);
     const missing = live.filter(({ id }) => !this.#feeds.has(id));
     await Promise.all(missing.map(async (daemon) => this.#followOther(daemon, isNamed(daemon))));
@@ -297,8 +303,10 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     if (!isOmitted || this.#names.size === 1 || this.#only !== undefined) return false;
     const { registry } = this.#instances;
     const { own } = registry;
+    const atMs = timeOf(entry);
+    const isInStream = (id: string) => id === own.id || this.#feeds.has(id) || (this.#gone.get(id) ?? Infinity) <= atMs;
     const isComplete = [own, ...registry.others()].every(
-      ({ id, startedAtMs }) => id === daemonId || (startedAtMs <= timeOf(entry) && (id === own.id || this.#feeds.has(id))),
+      ({ id, startedAtMs }) => id === daemonId || (startedAtMs <= atMs && isInStream(id)),
     );
     return isOmitted(entry, { isOwn: daemonId === own.id, isComplete });
   }

@@ -187,10 +187,11 @@ test("a list is an error only if no daemon has such entries", async () => {
   expect(keysOf(page.entries)).toEqual(["b 1"]);
 });
 
+const pagesOf = (...ids: readonly number[]) => ({ entries: ids.map((id) => ({ id, at: id })), hasMore: true });
+
 test("invalid pages of another daemon are a problem, and the list has the entries of the others", async () => {
   const { instances } = daemons({}, ["a", "b"]);
   const own = { entries: [{ id: 7, at: 7 }], hasMore: false };
-  const pagesOf = (...ids: readonly number[]) => ({ entries: ids.map((id) => ({ id, at: id })), hasMore: true });
   const invalid = [pagesOf(), pagesOf(0), pagesOf(-3, 2), pagesOf(2, 1), pagesOf(1, 2, 3, 4), pagesOf(10), pagesOf(11)];
   for (const page of invalid) {
     const source = {

@@ -4,6 +4,12 @@ import { ApiError } from "../../../../src/shared/api-error.js";
 import { MergedStreams, type PositionedEntry } from "../../../../src/server/instances/merged-stream.js";
 import { at, collect, Daemon, type Item, named, open, reconnectedMs } from "./stream-daemons.js";
 
+const isOfB = (batch: readonly PositionedEntry<Item>[]) => batch.some(({ event }) => event.instance === "b");
+
+const readAll = async ({ feed }: Pick<ReturnType<typeof open>, "feed">) => {
+  for await (const _ of feed) continue;
+};
+
 test("entries that arrive while the first page is read follow it, also more of them than the page has", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
@@ -39,7 +45,6 @@ test("a client that reads slowly receives the entries of each daemon after at mo
   addBacklog();
   b.add(at(1, 1_000_000));
   const { feed } = open(daemons, { hasPages: false });
-  const isOfB = (batch: readonly PositionedEntry<Item>[]) => batch.some(({ event }) => event.instance === "b");
   let isReceived = false;
   for (let count = 0; count < 40 && !isReceived; count += 1) {
     isReceived = isOfB((await feed.next()).value ?? []);
@@ -83,9 +88,6 @@ test(
     const alone = Array.from({ length: 33 }, () => open(daemons, {}, streams));
     for (const { feed } of alone) await feed.next();
     daemons.push(new Daemon("b"));
-    const readAll = async ({ feed }: ReturnType<typeof open>) => {
-      for await (const _ of feed) continue;
-    };
     const ends = alone.map(async (stream) => readAll(stream).catch((error: unknown) => (error as ApiError).code));
     expect(await Promise.race([...ends, delay(reconnectedMs)])).toBe("TOO_MANY_STREAMS");
     expect(() => open(daemons, {}, streams)).toThrow(expect.objectContaining({ code: "TOO_MANY_STREAMS" }));
