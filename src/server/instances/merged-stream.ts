@@ -63,6 +63,8 @@ interface StreamCall {
 /** All open streams with entries of several daemons. */
 export class MergedStreams {
   #openCount = 0;
+  /** Unix times in ms at which a stream found that daemons were gone. They have made no later change. */
+  readonly #gone = new Map<string, number>();
 
   /**
    * Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. The feed throws it, too, when
@@ -90,7 +92,7 @@ export class MergedStreams {
     };
     try {
       if (!isAlone) occupyPlace();
-      yield* open({ signal: AbortSignal.any([signal, ending.signal]), occupyPlace });
+      yield* open({ signal: AbortSignal.any([signal, ending.signal]), occupyPlace, gone: this.#gone });
     } finally {
       this.#openCount -= isCounted ? 1 : 0;
       ending.abort();
@@ -111,6 +113,8 @@ interface OpenStream {
   readonly signal: AbortSignal;
   /** Counts the stream, unless it is counted. Throws TOO_MANY_STREAMS. */
   readonly occupyPlace: () => void;
+  /** Times at which daemons were gone, by id. All streams share them. */
+  readonly gone: Map<string, number>;
 }
 
 /** One stream with the entries of several daemons, ordered by time as far as they arrive within 200 ms. */
@@ -126,8 +130,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #feeds = new Map<string, EntryFeed<Item>>();
   /** Daemons that run but are not connected. */
   readonly #lost = new Set<string>();
-  /** Unix times in ms at which the stream found that daemons were gone. They have made no later change. */
-  readonly #gone = new Map<string, number>();
+  readonly #gone: Map<string, number>;
   readonly #notices: Item[] = [];
   readonly #changes = new ChangeSignal();
   #names: ReadonlyMap<string, string>;
@@ -137,7 +140,8 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   #timer: NodeJS.Timeout | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, occupyPlace }: OpenStream) {
+  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, occupyPlace, gone }: OpenStream) {
+    this.#gone = gone;
     this.#instances = instances;
     this.#source = source;
     this.#signal = signal;
