@@ -6,7 +6,7 @@ import { at, collect, Daemon, type Item, named, open, reconnectedMs } from "./st
 
 const isOfB = (batch: readonly PositionedEntry<Item>[]) => batch.some(({ event }) => event.instance === "b");
 
-const readAll = async ({ feed }: Pick<ReturnType<typeof open>, "feed">) => {
+const readToEnd = async ({ feed }: Pick<ReturnType<typeof open>, "feed">) => {
   for await (const _ of feed) continue;
 };
 
@@ -88,7 +88,7 @@ test(
     const alone = Array.from({ length: 33 }, () => open(daemons, {}, streams));
     for (const { feed } of alone) await feed.next();
     daemons.push(new Daemon("b"));
-    const ends = alone.map(async (stream) => readAll(stream).catch((error: unknown) => (error as ApiError).code));
+    const ends = alone.map(async (stream) => readToEnd(stream).catch((error: unknown) => (error as ApiError).code));
     expect(await Promise.race([...ends, delay(reconnectedMs)])).toBe("TOO_MANY_STREAMS");
     expect(() => open(daemons, {}, streams)).toThrow(expect.objectContaining({ code: "TOO_MANY_STREAMS" }));
   },
