@@ -15,7 +15,7 @@ export type OtherAnswer<Result> = InstanceAnswer<Result> | { readonly state: "go
 /** A daemon of a list, with its result or with the reason why its result is missing. */
 export interface ListedAnswer<Result> {
   readonly instance: { readonly name: string; readonly id: string };
-  readonly answer: { readonly result: Result } | { readonly problem: string };
+  readonly answer: { readonly result: Result } | { readonly problem: string; readonly state?: "starting" | "unreachable" | "gone" };
 }
 
 interface CollectOptions<Offered extends Operations, Result> {
@@ -31,6 +31,7 @@ export async function askOthers<Offered extends Operations, Result>(
   question: InstanceQuestion<Offered, Result>,
 ): Promise<{ instance: RegisteredInstance; answer: OtherAnswer<Result> }[]> {
   const others = registry.others();
+  if (others.length === 0) return [];
   const live = new Set((await registry.readLive()).map(({ id }) => id));
   return Promise.all(
     others.map(async (instance) => ({ instance, answer: live.has(instance.id) ? await client.ask(instance, question) : gone })),
@@ -41,7 +42,7 @@ export async function askOthers<Offered extends Operations, Result>(
  * Asks the daemon with a name or id, unless it has sent no heartbeat for 30 s. Resolves with undefined if it is this daemon. Throws
  * INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE (503).
  */
-async function askInstance<Offered extends Operations, Result>(
+export async function askInstance<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
   nameOrId: string,
   question: InstanceQuestion<Offered, Result>,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../shared/api-error.js";
+import { instanceNamePattern } from "../config/instance.js";
 import type { Log } from "../log/log.js";
 import type { LeaseStore } from "../storage/lease-store.js";
 import { changedOfKind } from "../storage/changed-of-kind.js";
@@ -13,11 +14,14 @@ const checkIntervalMs = 10_000;
 /** Age of the start from which the row of a daemon without heartbeats is deleted. The lease store keeps heartbeats for the same time. */
 const forgottenAfterMs = 86_400_000;
 
+/** Form of an id. Positions contain ids, so an id contains none of their separators. */
+const idPattern = /^[\w-]{1,64}$/;
+
 const InstanceRow = z.object({
-  name: z.string(),
+  name: z.string().regex(instanceNamePattern),
   run: z.string(),
   url: z.string().optional(),
-  version: z.string(),
+  version: z.string().regex(/^[\w.+-]{1,64}$/),
   startedAtMs: z.number(),
 });
 /** A drain ends with the run of the daemon, so the row names the run. */
@@ -59,6 +63,11 @@ export class InstanceRegistry {
 
   get own(): OwnInstance {
     return this.#options.own;
+  }
+
+  /** True if this daemon has a primary, so that further daemons can register at any time. */
+  get isShared(): boolean {
+    return this.#options.isShared;
   }
 
   /** True if an operator drains this daemon. */
@@ -184,7 +193,7 @@ export class InstanceRegistry {
   }
 
   #applyInstance(id: string, row: z.output<typeof InstanceRow> | undefined, revision: number): void {
-    if (row) this.#instances.set(id, { id, ...row, revision });
+    if (row && idPattern.test(id)) this.#instances.set(id, { id, ...row, revision });
     else this.#instances.delete(id);
   }
 }

@@ -90,11 +90,11 @@ function Export({ query }: { query: LogQuery }) {
   const { isPending, error, run } = useMutation();
   const save = async (format: ExportFormat) => {
     await run(async () => {
-      const entries = await readAllEntries(client, query);
+      const { entries, missing } = await readAllEntries(client, query);
       const { extension, type } = exportFormats[format];
       const name = (query.worker ?? "all-apps").replaceAll(/[^\w.-]+/g, "-").replace(/^-/, "");
       saveAs(exportText(entries, format), `${name}.${extension}`, type);
-      toasts.say(`${entries.length.toLocaleString("en-GB")} ${entries.length === 1 ? "entry" : "entries"} exported.`);
+      toasts.say(`${entries.length.toLocaleString("en-GB")} ${entries.length === 1 ? "entry" : "entries"} exported. ${missing}`.trim());
     });
   };
   return (

@@ -143,8 +143,13 @@ describe("the registry of daemons", () => {
 
   test("ignores rows of another form", async () => {
     const a = await start("a");
-    await records.transact([{ kind: "instance", key: "x", value: JSON.stringify({ name: 7 }) }]);
+    const row = { name: "b", run: "b-1", version: "1.2.3", startedAtMs: 1 };
+    const rows = [{ name: 7 }, { name: "b\nevent: end" }, { name: "b:1,c" }, { name: "" }, { version: "1\n2" }];
+    for (const changed of rows) await records.transact([{ kind: "instance", key: "x", value: JSON.stringify({ ...row, ...changed }) }]);
+    await records.transact([{ kind: "instance", key: "x:1,y", value: JSON.stringify(row) }]);
     expect(namesOf(a)).toEqual([]);
+    await records.transact([{ kind: "instance", key: "x", value: JSON.stringify(row) }]);
+    expect(namesOf(a)).toEqual(["b"]);
   });
 
   test("finds a daemon by its id, and rejects a name that several daemons have", async () => {
