@@ -266,6 +266,7 @@ export class Daemon {
         cronJobs,
         uploads,
         signals,
+        instances,
         checksUploads: this.#config.checkUploads,
       }),
       plugins: createPluginHandlers({ packages: pluginPackages, plugins, health: services.pluginHealth, uploads, signals }),
@@ -282,7 +283,7 @@ export class Daemon {
         config: this.#config,
         now: nowSeconds,
       }),
-      logs: createLogHandlers({ logs, packages }),
+      logs: createLogHandlers({ logs, packages, instances }),
       data: createDataHandlers({ storage: engine.storage, limitOf: (name) => packages.resolve(name, undefined)?.manifest.data }),
       cron: createCronHandlers({ cronJobs, isInstalled: (name) => packages.isInstalled(name, undefined) }),
       instances: createInstanceHandlers({
@@ -294,7 +295,7 @@ export class Daemon {
       secrets: createSecretHandlers({ secrets, now: nowSeconds }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       index: createIndexHandlers({ store }),
-      events: createEventsHandlers(events),
+      events: createEventsHandlers(events, instances),
       audit: createAuditHandlers(audit, instances),
       metrics: createMetricsHandlers({
         metrics: this.#metrics,

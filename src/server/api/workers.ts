@@ -1,4 +1,5 @@
 import type { Notified } from "../../shared/contract/instances.js";
+import { logs as logsOfWorker } from "../../shared/contract/worker-logs.js";
 import type { WorkerHealth } from "../../shared/contract/worker-health.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
@@ -6,7 +7,8 @@ import type { WorkerInstallOptions } from "../packages/worker-packages-options.j
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorization.js";
-import { readLogs, type WorkerLogsPort } from "./logs.js";
+import { anyWorker, questionOf, readLogs, withSince, type LogsCall, type WorkerLogsPort } from "./logs.js";
+import type { StreamingInstances } from "./shared-entries.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 import { ApiError } from "../../shared/api-error.js";
@@ -51,6 +53,7 @@ export function createWorkerHandlers({
   cronJobs,
   uploads,
   signals,
+  instances,
   checksUploads,
 }: {
   packages: WorkerPackagesPort;
@@ -61,6 +64,7 @@ export function createWorkerHandlers({
   uploads: UploadMeter;
   /** Undefined without a primary. */
   signals: SignalsPort | undefined;
+  instances: StreamingInstances;
   /**
    * True if the daemon loads the code of every upload before the new version becomes active. If false, the daemon loads the code only if
    * the caller requests this check.
@@ -113,14 +117,31 @@ export function createWorkerHandlers({
       await packages.removeVersion(fromPathSegments(params), params.version);
       return { success: true };
     },
-    logs: async ({ params, query, lastEventId }) => {
+    logs: async ({ params, query, lastEventId, key }) => {
       const name = fromPathSegments(params);
-      const versions = (await packages.list()).flatMap((worker) => (worker.name === name ? worker.versions : []));
-      if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
       const { version } = query;
-      if (version !== undefined && !versions.includes(version) && !(await logs.knows(name, version)))
-        throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${version} is not installed and has no log entries.`);
-      return readLogs(logs, [name], { query, lastEventId, nowMs: Date.now() });
+      const question = questionOf(query);
+      const call: LogsCall<LogOperations> = {
+        selection: [name],
+        query,
+        lastEventId,
+        key,
+        offered,
+        ask: (client, before) => client.workers.logs({ params, query: { ...question, before } }),
+        askToFollow: (client, { sinceMs, ...options }) =>
+          client.workers.logs.follow({ params, query: withSince(question, sinceMs) }, options),
+        assertPresent: async () => {
+          const versions = (await packages.list()).flatMap((worker) => (worker.name === name ? worker.versions : []));
+          if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
+          if (version !== undefined && !versions.includes(version) && !(await logs.knows(name, version)))
+            throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${version} is not installed and has no log entries.`);
+        },
+        noticed: { worker: name, version: version ?? anyWorker },
+      };
+      return readLogs({ logs, instances }, call);
     },
   };
 }
+
+const offered = { workers: { logs: logsOfWorker } };
+type LogOperations = typeof offered;

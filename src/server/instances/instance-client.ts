@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Agent } from "undici";
 import { ApiError } from "../../shared/api-error.js";
-import { createClient, UnexpectedAnswerError, type ClientOf, type Operations, type Transport } from "../../shared/client.js";
+import {
+  createClient,
+  UnexpectedAnswerError,
+  type ClientOf,
+  type FollowOptions,
+  type Operations,
+  type Transport,
+} from "../../shared/client.js";
 import { runtime } from "../../shared/contract/discovery.js";
 import { isInstanceUrl, isLoopbackUrl } from "../config/instance.js";
 import type { RegisteredInstance } from "./instance-registry.js";
@@ -15,15 +22,27 @@ const mostAtOnce = 16;
 const mostConnections = 4;
 /** Maximum size of a response in bytes. */
 const longestResponseBytes = 16 * 1024 * 1024;
+/** Time in ms without any byte after which a stream has failed. Daemons send a comment every 15 s. */
+const streamSilenceMs = 45_000;
 
 /** Result of a daemon, or a sentence why the daemon returned no result. `starting`: the daemon opens its services. */
 export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
+
+type CalledInstance = Pick<RegisteredInstance, "id" | "run" | "url">;
 
 /** A call of the operations in `offered` with the key of a caller. */
 export interface InstanceQuestion<Offered extends Operations, Result> {
   readonly key: string;
   readonly offered: Offered;
-  readonly call: (client: ClientOf<Offered>) => Promise<Result>;
+  /** `id` is the id of the daemon. */
+  readonly call: (client: ClientOf<Offered>, id: string) => Promise<Result>;
+}
+
+/** A stream of an operation in `offered`, with the key of a caller. */
+export interface InstanceStream<Offered extends Operations, Event> {
+  readonly key: string;
+  readonly offered: Offered;
+  readonly follow: (client: ClientOf<Offered>, options: FollowOptions) => AsyncGenerator<Event, void>;
 }
 
 /**
@@ -34,6 +53,8 @@ export class InstanceClient {
   readonly #ownUrl: string | undefined;
   readonly #waiting: (() => void)[] = [];
   #agent: Promise<Agent> | undefined;
+  /** Each stream occupies a connection, so streams do not share the connections of calls. */
+  #streamAgent: Promise<Agent> | undefined;
   #running = 0;
 
   /** `ownUrl` is the origin at which the other daemons call this one, if the operator has configured it. */
@@ -43,8 +64,51 @@ export class InstanceClient {
 
   /** Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. */
   async ask<Offered extends Operations, Result>(
-    instance: Pick<RegisteredInstance, "id" | "run" | "url">,
+    instance: CalledInstance,
     { key, offered, call }: InstanceQuestion<Offered, Result>,
+  ): Promise<InstanceAnswer<Result>> {
+    const signal = AbortSignal.timeout(deadlineMs);
+    return this.#reach(instance, signal, async (origin, api) =>
+      call(createClient(this.#transport(origin, signal, key), api, offered), instance.id),
+    );
+  }
+
+  /**
+   * Opens a stream of a daemon with the key of the caller, within the time limit of a call. The stream has no time limit. It ends when
+   * `until` aborts, and throws if the connection is lost or silent for 45 s.
+   */
+  async follow<Offered extends Operations, Event>(
+    instance: CalledInstance,
+    { key, offered, follow }: InstanceStream<Offered, Event>,
+    until: AbortSignal,
+  ): Promise<InstanceAnswer<AsyncIterable<Event>>> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), deadlineMs);
+    const signal = AbortSignal.any([until, deadline.signal]);
+    try {
+      return await this.#reach(instance, signal, async (origin, api) => {
+        const opened = Promise.withResolvers<void>();
+        const client = createClient(this.#transport(origin, signal, key), api, offered);
+        const events = follow(client, { signal, onOpen: () => opened.resolve() });
+        const first = events.next();
+        await Promise.race([opened.promise, first]);
+        return startingWith(first, events);
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#agent)?.destroy();
+    await (await this.#streamAgent)?.destroy();
+  }
+
+  /** Runs `use` with the origin and the API path of a daemon that has proved its identity. */
+  async #reach<Result>(
+    instance: CalledInstance,
+    signal: AbortSignal,
+    use: (origin: string, api: string) => Promise<Result>,
   ): Promise<InstanceAnswer<Result>> {
     const { id, url } = instance;
     const ownUrl = this.#ownUrl;
@@ -52,7 +116,6 @@ export class InstanceClient {
     if (!isInstanceUrl(url)) return unreachable("Its address is neither https nor a private address.");
     if (isLoopbackUrl(url) && (ownUrl === undefined || !isLoopbackUrl(ownUrl)))
       return unreachable("Its address is a loopback address, and RUNTIME_INSTANCE_URL of the asking daemon is not.");
-    const signal = AbortSignal.timeout(deadlineMs);
     if (!(await this.#begin(signal))) return unreachable("This daemon asks too many others at the same time.");
     try {
       const challenge = randomUUID();
@@ -60,16 +123,12 @@ export class InstanceClient {
       const found = await discovery.runtime({ query: { challenge } });
       if (found.instance !== id || found.proof !== proofOf(instance, challenge))
         return unreachable("Another program or daemon responds at its address.");
-      return { result: await call(createClient(this.#transport(url, signal, key), found.api, offered)) };
+      return { result: await use(url, found.api) };
     } catch (error) {
       return toAnswer(error, signal);
     } finally {
       this.#end();
     }
-  }
-
-  async close(): Promise<void> {
-    await (await this.#agent)?.destroy();
   }
 
   /** Resolves with true when fewer than `mostAtOnce` calls run, or with false when the signal aborts first. */
@@ -99,10 +158,13 @@ export class InstanceClient {
   }
 
   #transport(origin: string, signal: AbortSignal, key?: string): Transport {
-    return async ({ method, path, headers }) => {
+    return async ({ method, path, headers, streamUntil }) => {
       const credential = key === undefined ? {} : { "x-api-key": key };
-      const agent = await (this.#agent ??= createAgent());
-      const response = await agent.request({ origin, path, method, headers: { ...headers, ...credential }, signal });
+      const agent = await (streamUntil ? (this.#streamAgent ??= createAgent()) : (this.#agent ??= createAgent(mostConnections)));
+      const request = { origin, path, method, headers: { ...headers, ...credential }, signal };
+      const response = await agent.request(streamUntil ? { ...request, bodyTimeout: streamSilenceMs } : request);
+      if (streamUntil && response.statusCode === 200)
+        return { status: 200, requestId: undefined, text: "", pieces: response.body as AsyncIterable<Uint8Array> };
       const parts: Buffer[] = [];
       let size = 0;
       for await (const part of response.body) {
@@ -117,15 +179,28 @@ export class InstanceClient {
 }
 
 /** Loads undici at the first use, because a daemon without a primary does not need it. */
-async function createAgent(): Promise<Agent> {
+async function createAgent(connections: number | null = null): Promise<Agent> {
   const { default: undici } = await import("undici");
-  return new undici.Agent({ connections: mostConnections, connect: { timeout: deadlineMs } });
+  return new undici.Agent({ connections, connect: { timeout: deadlineMs } });
+}
+
+/** Yields the event that `first` resolves with, then the others. */
+async function* startingWith<Event>(first: Promise<IteratorResult<Event, void>>, others: AsyncGenerator<Event, void>): AsyncGenerator<Event> {
+  const { done, value } = await first;
+  if (done) return;
+  yield value;
+  yield* others;
 }
 
 class ResponseTooLongError extends Error {}
 
-function toAnswer(error: unknown, signal: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
-  if (signal.aborted) return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
+/** Returns the reason for an error of a stream as a sentence. */
+export function problemOf(error: unknown): string {
+  return toAnswer(error).problem;
+}
+
+function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
+  if (signal?.aborted) return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
   if (error instanceof ApiError && error.code === "NOT_READY") return { state: "starting", problem: error.message };
   if (error instanceof ApiError && error.code === "AUTH_REQUIRED")
     return unreachable("It rejects this key. All daemons need the same root key (RUNTIME_ROOT_KEY_FILE).");

@@ -60,6 +60,11 @@ export class InstanceRegistry {
     return this.#options.own;
   }
 
+  /** True if this daemon has a primary, so that further daemons can register at any time. */
+  get isShared(): boolean {
+    return this.#options.isShared;
+  }
+
   /** True if an operator drains this daemon. */
   get isDraining(): boolean {
     return this.#isDraining;

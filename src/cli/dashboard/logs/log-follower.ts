@@ -137,9 +137,9 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // Sorts the lines by the ids of their entries, because the daemon assigns ids in the order of writing. The streams of several workers
-    // do not arrive in this order.
-    if (lines.some(({ id }, index) => id < (lines[index - 1]?.id ?? 0))) lines.sort((a, b) => a.id - b.id);
+    // The streams of several workers do not arrive in the order of writing. The ids of one daemon order the entries of a millisecond.
+    const order = (a: LogLine, b: LogLine) => a.entry.time - b.entry.time || a.id - b.id;
+    if (lines.some((line, index) => index > 0 && order(lines[index - 1] as LogLine, line) > 0)) lines.sort(order);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }
 

@@ -14,9 +14,9 @@ export interface LogLine {
 
 /** Splits the text of a log entry into lines. Replaces tabs with spaces, because the width of a tab depends on the terminal. */
 export function logLines(worker: string, entry: LogEntry): LogLine[] {
-  const { id, text } = entry;
+  const { id, text, instance = "" } = entry;
   return text
     .replaceAll("\t", "    ")
     .split("\n")
-    .map((line, index) => ({ key: `${id}:${index}`, id, worker, entry, isFirst: index === 0, text: line }));
+    .map((line, index) => ({ key: `${instance}:${id}:${index}`, id, worker, entry, isFirst: index === 0, text: line }));
 }

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../../../shared/contract/audit.js";
 import { changeTypes, nounOf, type ChangeSubject } from "../../../shared/contract/changes.js";
 import type { RuntimeEvent } from "../../../shared/contract/events.js";
+import { rowKey } from "../logs/log-row.js";
 
 /** Outcomes of a row. The audit log has its own outcomes, and `observed` marks an event that no request caused. */
 export const outcomes = ["done", "refused", "failed", "observed"] as const;
@@ -29,9 +30,9 @@ export interface ActivityEntry {
 }
 
 export function fromAudit(entry: AuditEntry): ActivityEntry {
-  const { id, at, action, outcome, code, principal, subject, clientAddress, forwardedFor, requestId, skippedCount } = entry;
+  const { at, action, outcome, code, principal, subject, clientAddress, forwardedFor, requestId, skippedCount } = entry;
   return {
-    key: `audit ${id}`,
+    key: rowKey("audit", entry),
     at,
     action,
     outcome,
@@ -46,10 +47,10 @@ export function fromAudit(entry: AuditEntry): ActivityEntry {
 }
 
 export function fromEvent(event: RuntimeEvent): ActivityEntry {
-  const { id, at, type, state, principal, subject, message, requestId } = event;
+  const { at, type, state, principal, subject, message, requestId } = event;
   const isChange = isOneOf(changeTypes, type);
   return {
-    key: `event ${id}`,
+    key: rowKey("event", event),
     at,
     action: type,
     outcome: isChange ? "done" : "observed",

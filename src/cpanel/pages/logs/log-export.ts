@@ -18,12 +18,13 @@ export type ExportFormat = keyof typeof exportFormats;
 /** Reads all selected entries from the daemon, oldest first, at most the newest 100,000. Throws the daemon's error. */
 export async function readAllEntries(client: ClientOf<typeof logOperations>, query: LogQuery): Promise<readonly LogEntry[]> {
   const pages: (readonly LogEntry[])[] = [];
-  let before: number | undefined;
+  let before: string | undefined;
   for (let count = 0; count < mostExported;) {
-    const { entries, hasMore } = await readEntries(client, query, { before, limit: pageSize });
+    const page = await readEntries(client, query, { before, limit: pageSize });
+    const { entries, hasMore } = page;
     pages.unshift(entries);
     count += entries.length;
-    before = entries[0]?.id;
+    before = page.before;
     if (!hasMore || before === undefined) break;
   }
   return pages.flat().slice(-mostExported);

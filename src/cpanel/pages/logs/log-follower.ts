@@ -68,7 +68,7 @@ export class LogFollower {
   }
 
   async #loadOlder(): Promise<void> {
-    const before = this.#rows.firstEntryId;
+    const before = this.#rows.position;
     if (before === undefined) return;
     const { entries, hasMore } = await readEntries(this.#client, this.#query, { before, limit: pageSize });
     if (this.#end.signal.aborted) return;
@@ -141,12 +141,12 @@ export class LogFollower {
   }
 }
 
-/** Reads the newest entries of a selection that are older than the id `before`. */
+/** Reads the newest entries of a selection that are older than the position `before`. */
 export async function readEntries(
   client: ClientOf<typeof logOperations>,
   { worker, version, ...query }: LogQuery,
-  page: { readonly before?: number | undefined; readonly limit: number },
-): Promise<{ readonly entries: readonly LogEntry[]; readonly hasMore: boolean }> {
+  page: { readonly before?: string | undefined; readonly limit: number },
+): Promise<{ readonly entries: readonly LogEntry[]; readonly hasMore: boolean; readonly before?: string | undefined }> {
   if (worker === undefined) return client.logs.list({ query: { ...query, ...page } });
   return client.workers.logs({ params: toPathSegments(worker), query: { ...query, version, ...page } });
 }

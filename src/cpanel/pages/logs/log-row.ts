@@ -43,14 +43,20 @@ export interface LogRow {
 
 export function entryRow(entry: LogEntry): LogRow {
   const { text, foldedFrames } = foldStacks(entry.text.replace(/\n+$/, ""));
-  return { key: `entry ${entry.id}`, at: entry.time, entry, text, foldedFrames, lines: linesIn(text), heightPx: 0 };
+  return { key: rowKey("entry", entry), at: entry.time, entry, text, foldedFrames, lines: linesIn(text), heightPx: 0 };
 }
 
 /** Returns the row of an event. Undefined for an event that the log does not show. */
-export function markRow({ id, type, at, subject, principal, message }: RuntimeEvent): LogRow | undefined {
+export function markRow(event: RuntimeEvent): LogRow | undefined {
+  const { type, at, subject, principal, message } = event;
   if (!isMark(type)) return undefined;
   const mark = { type, subject: [subject?.name, subject?.version].filter(Boolean).join(" "), by: principal?.name, message };
-  return { key: `event ${id}`, at, mark, text: "", foldedFrames: 0, lines: 1, heightPx: 0 };
+  return { key: rowKey("event", event), at, mark, text: "", foldedFrames: 0, lines: 1, heightPx: 0 };
+}
+
+/** Returns the identifier of a row. Entries of different daemons can have the same id. */
+export function rowKey(kind: "entry" | "event" | "audit", { id, instance }: { readonly id: number; readonly instance?: string | undefined }): string {
+  return instance === undefined ? `${kind} ${id}` : `${kind} ${id} of ${instance}`;
 }
 
 function isMark(type: string): type is MarkType {

@@ -1,3 +1,4 @@
+import { positionBefore } from "../../../shared/contract/entry-position.js";
 import type { LogRow } from "./log-row.js";
 
 /** Maximum number of rows in the browser. Older rows are dropped. */
@@ -23,9 +24,9 @@ export class LogRows {
     return this.#rows;
   }
 
-  /** Id of the oldest entry. Undefined without entries. */
-  get firstEntryId(): number | undefined {
-    return this.#rows.find(({ entry }) => entry !== undefined)?.entry?.id;
+  /** Position before the entries, for the query parameter `before`. Undefined without entries. */
+  get position(): string | undefined {
+    return positionBefore(this.#rows.flatMap(({ entry }) => entry ?? []));
   }
 
   hasRoomFor(rows: number): boolean {
