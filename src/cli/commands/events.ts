@@ -51,5 +51,10 @@ function queryOf({ since, type, worker, instance }: Options) {
   const known = new Set<string>(eventTypes.flatMap((one) => [one, nounOf(one)]));
   const unknown = type?.split(",").find((one) => !known.has(one));
   if (unknown !== undefined) throw usageError(`--type ${JSON.stringify(unknown)} is not an event type`, `use ${[...known].join(", ")}`);
-  return { since: timeOption("--since", since), type, worker: worker === "" ? undefined : worker, instance: instance === "" ? undefined : instance };
+  return {
+    since: timeOption("--since", since),
+    type,
+    worker: worker === "" ? undefined : worker,
+    instance: instance === "" ? undefined : instance,
+  };
 }

@@ -30,7 +30,10 @@ export interface WorkerLogsPort {
 }
 
 /** A call for logs, with the ways in which this daemon asks others. */
-export interface LogsCall<Offered extends Operations> extends Pick<ListedSource<Offered, LogEntry>, "key" | "offered" | "ask" | "askToFollow"> {
+export interface LogsCall<Offered extends Operations> extends Pick<
+  ListedSource<Offered, LogEntry>,
+  "key" | "offered" | "ask" | "askToFollow"
+> {
   readonly selection: LogSelection;
   readonly query: Omit<LogFilter, "sinceMs" | "untilMs" | "before"> & {
     readonly since?: string | undefined;
@@ -111,8 +114,10 @@ export function createLogHandlers({
 }
 
 /** Returns the query with which this daemon asks others: for their own entries. */
-export function questionOf<Query extends object>(query: Query): Omit<Query, "follow" | "before" | "instance"> & { instance: string } {
-  const { follow: _follow, before: _before, ...question } = query as Query & { follow?: unknown; before?: unknown };
+export function questionOf<Query extends { readonly follow?: unknown; readonly before?: unknown; readonly instance: string }>(
+  query: Query,
+): Omit<Query, "follow" | "before"> {
+  const { follow: _follow, before: _before, ...question } = query;
   return { ...question, instance: "self" };
 }
 

@@ -31,6 +31,7 @@ export async function askOthers<Offered extends Operations, Result>(
   question: InstanceQuestion<Offered, Result>,
 ): Promise<{ instance: RegisteredInstance; answer: OtherAnswer<Result> }[]> {
   const others = registry.others();
+  if (others.length === 0) return [];
   const live = new Set((await registry.readLive()).map(({ id }) => id));
   return Promise.all(
     others.map(async (instance) => ({ instance, answer: live.has(instance.id) ? await client.ask(instance, question) : gone })),

@@ -185,7 +185,10 @@ async function createAgent(connections: number | null = null): Promise<Agent> {
 }
 
 /** Yields the event that `first` resolves with, then the others. */
-async function* startingWith<Event>(first: Promise<IteratorResult<Event, void>>, others: AsyncGenerator<Event, void>): AsyncGenerator<Event> {
+async function* startingWith<Event>(
+  first: Promise<IteratorResult<Event, void>>,
+  others: AsyncGenerator<Event, void>,
+): AsyncGenerator<Event> {
   const { done, value } = await first;
   if (done) return;
   yield value;

@@ -87,7 +87,7 @@ export async function askForPages<Offered extends Operations, Item extends Entry
 }
 
 /** An entry of a daemon. */
-interface OwnedEntry<Item extends Entry> {
+export interface OwnedEntry<Item extends Entry> {
   readonly daemonId: string;
   readonly entry: Item;
 }

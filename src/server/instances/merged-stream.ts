@@ -3,21 +3,18 @@ import { ApiError } from "../../shared/api-error.js";
 import { ChangeSignal } from "../../shared/change-signal.js";
 import type { ClientOf, FollowOptions, Operations } from "../../shared/client.js";
 import type { KnownInstances } from "./ask-others.js";
+import { EntryFeed } from "./entry-feed.js";
 import { formatPosition, namesOf, parsePosition } from "./entry-position.js";
 import { problemOf } from "./instance-client.js";
 import type { RegisteredInstance } from "./instance-registry.js";
-import { askForPages, newestEntries, type Entry, type EntrySource } from "./merged-entries.js";
+import { askForPages, newestEntries, type Entry, type EntrySource, type OwnedEntry } from "./merged-entries.js";
 
 /** Maximum number of streams with entries of other daemons. Each occupies a stream of each other daemon, which have a maximum of 100. */
 const mostMergedStreams = 32;
-/** Number of entries of one daemon in memory, at which the stream waits until the client has read. */
-const mostWaiting = 256;
 /** Maximum number of entries in a batch. */
 const batchEntries = 256;
-/** Time in ms for which entries wait for earlier entries of a daemon that sent its last entry within this time. */
-const orderMs = 200;
 /** Interval in ms at which the stream connects to daemons that are new or were lost. */
-const connectIntervalMs = 3_000;
+const connectIntervalMs = 5_000;
 
 /** Where the entries of this daemon begin: after an id, or with the matching entries that the other fields select. */
 export interface StreamStart {
@@ -94,19 +91,9 @@ export class MergedStreams {
   }
 }
 
-/** The entries of one daemon that wait for the client. */
-interface Feed<Item extends Entry> {
-  readonly daemonId: string;
-  readonly waiting: Item[];
-  readonly taken: ChangeSignal;
-  /** Time of `performance.now()` at which the last entry was taken, or at which the feed began. */
-  emptySinceMs: number;
-  isEnded: boolean;
-}
-
 interface FeedStart extends StreamStart {
   /** Id up to which the entries were sent before. */
-  readonly skipThroughId?: number;
+  readonly sentThroughId?: number;
 }
 
 /** One stream with the entries of several daemons, ordered by time as far as they arrive within 200 ms. */
@@ -118,7 +105,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #positions = new Map<string, number>();
   /** Where daemons begin that were not connected yet. */
   readonly #starts = new Map<string, FeedStart>();
-  readonly #feeds = new Map<string, Feed<Item>>();
+  readonly #feeds = new Map<string, EntryFeed<Item>>();
   /** Daemons that run but are not connected. */
   readonly #lost = new Set<string>();
   readonly #notices: Item[] = [];
@@ -138,12 +125,16 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
 
   async *run({ wanted, before, lastEventId }: StreamCall): AsyncGenerator<readonly PositionedEntry<Item>[]> {
     const { registry } = this.#instances;
-    if (lastEventId === undefined) yield* this.#firstPage({ wanted, before });
-    else for (const [id, position] of parsePosition(lastEventId, registry)) this.#positions.set(id, position);
+    const page = lastEventId === undefined ? await this.#readFirstPage({ wanted, before }) : [];
+    for (const [id, position] of lastEventId === undefined ? [] : parsePosition(lastEventId, registry)) this.#positions.set(id, position);
     this.#only = wanted === "all" ? undefined : registry.get(wanted).id;
     if (this.#only === undefined || this.#only === registry.own.id) this.#followOwn();
-    // All daemons send their stored entries before the first batch, so that these are in the order of their times.
-    await this.#connect(({ id }) => lastEventId !== undefined && !this.#positions.has(id));
+    const isNamed = ({ id }: RegisteredInstance) => lastEventId !== undefined && !this.#positions.has(id);
+    const connected = this.#connect(isNamed).catch((error: unknown) => this.#fail(error));
+    for (let index = 0; index < page.length; index += batchEntries)
+      yield page.slice(index, index + batchEntries).map(({ daemonId, entry }) => this.#positioned(daemonId, entry));
+    // All daemons send their stored entries before the next batch, so that these are in the order of their times.
+    await connected;
     void this.#keepConnecting().catch((error: unknown) => this.#fail(error));
     while (!this.#signal.aborted) {
       if (this.#failure) throw this.#failure.error;
@@ -155,31 +146,28 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     }
   }
 
-  /** Yields the newest entries of all daemons. Sets the start of each daemon after its newest entry. */
-  async *#firstPage({ wanted, before }: Pick<StreamCall, "wanted" | "before">): AsyncGenerator<readonly PositionedEntry<Item>[]> {
+  /** Returns the newest entries of all daemons. Sets the start of each daemon after its newest entry. */
+  async #readFirstPage({ wanted, before }: Pick<StreamCall, "wanted" | "before">): Promise<OwnedEntry<Item>[]> {
     const source = this.#source;
-    if (!hasPages(source)) return;
+    if (!hasPages(source)) return [];
     const { registry } = this.#instances;
     const positions = before === undefined ? new Map<string, number>() : parsePosition(before, registry);
     const answers = await askForPages(this.#instances, { wanted, positions }, source);
-    const entries = newestEntries(answers, source);
-    for (const { daemonId, entry } of entries)
-      if (!this.#positions.has(daemonId)) this.#positions.set(daemonId, entry.id - 1);
+    const page = newestEntries(answers, source);
+    for (const { daemonId, entry } of page) if (!this.#positions.has(daemonId)) this.#positions.set(daemonId, entry.id - 1);
     for (const { instance, answer } of answers) {
       if ("problem" in answer) continue;
       const last = answer.result.entries.at(-1);
       if (!this.#positions.has(instance.id)) this.#positions.set(instance.id, last?.id ?? 0);
-      this.#starts.set(instance.id, last ? { sinceMs: source.timeOf(last), skipThroughId: last.id } : {});
+      this.#starts.set(instance.id, last ? { sinceMs: source.timeOf(last), sentThroughId: last.id } : {});
     }
-    for (let index = 0; index < entries.length; index += batchEntries)
-      yield entries.slice(index, index + batchEntries).map(({ daemonId, entry }) => this.#positioned(daemonId, entry));
+    return page;
   }
 
   #followOwn(): void {
     const { id } = this.#instances.registry.own;
     const start = this.#startOf(id);
-    const pumped = this.#pump(this.#addFeed(id), this.#source.follow(start, this.#signal), start);
-    void pumped.catch((error: unknown) => this.#fail(error));
+    void this.#read(id, this.#source.follow(start, this.#signal), start).catch((error: unknown) => this.#fail(error));
   }
 
   /** Connects to the daemons that run and are not connected. `isNamed` returns whether a notice names a new daemon. */
@@ -215,8 +203,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     this.#starts.delete(id);
     const verb = this.#positions.has(id) ? "continue" : "begin";
     if (this.#lost.delete(id) || isNamed) this.#notify(id, `Entries of the daemon ${this.#nameOf(id)} ${verb} here.`);
-    const pumped = this.#pump(this.#addFeed(id), inBatches(answer.result), start);
-    void pumped.then(
+    void this.#read(id, inBatches(answer.result), start).then(
       () => this.#lose(id, "It ended the stream."),
       (error: unknown) => this.#lose(id, problemOf(error)),
     );
@@ -227,26 +214,10 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     return this.#starts.get(id) ?? (position > 0 ? { afterId: position } : {});
   }
 
-  #addFeed(daemonId: string): Feed<Item> {
-    const feed = { daemonId, waiting: [], taken: new ChangeSignal(), emptySinceMs: performance.now(), isEnded: false };
-    this.#feeds.set(daemonId, feed);
-    return feed;
-  }
-
-  /** Moves the entries of a daemon to its feed, and waits while the feed is full. The daemon then keeps or drops its entries. */
-  async #pump(feed: Feed<Item>, batches: AsyncIterable<readonly Item[]>, { skipThroughId = 0 }: FeedStart): Promise<void> {
-    const { waiting, taken } = feed;
-    try {
-      for await (const batch of batches) {
-        waiting.push(...batch.filter(({ id }) => id > skipThroughId));
-        this.#changes.notify();
-        while (waiting.length >= mostWaiting && !this.#signal.aborted) await taken.changed(this.#signal);
-        if (this.#signal.aborted) return;
-      }
-    } finally {
-      feed.isEnded = true;
-      this.#changes.notify();
-    }
+  async #read(id: string, batches: AsyncIterable<readonly Item[]>, { sentThroughId = 0 }: FeedStart): Promise<void> {
+    const feed = new EntryFeed<Item>(id, () => this.#changes.notify());
+    this.#feeds.set(id, feed);
+    await feed.read(batches, (entry) => entry.id > sentThroughId, this.#signal);
   }
 
   /** Takes the entries that no earlier entry of another daemon is likely to precede, oldest first. */
@@ -256,36 +227,33 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
     const { own } = this.#instances.registry;
     const nowMs = performance.now();
     while (batch.length < batchEntries) {
-      let oldest: { feed: Feed<Item>; entry: Item } | undefined;
-      let waitMs = 0;
-      for (const feed of this.#feeds.values()) {
-        const [entry] = feed.waiting;
-        if (entry && (!oldest || timeOf(entry) < timeOf(oldest.entry))) oldest = { feed, entry };
-        if (!entry && !feed.isEnded) waitMs = Math.max(waitMs, feed.emptySinceMs + orderMs - nowMs);
-      }
+      let oldest: { feed: EntryFeed<Item>; entry: Item } | undefined;
+      for (const feed of this.#feeds.values())
+        if (feed.head && (!oldest || timeOf(feed.head) < timeOf(oldest.entry))) oldest = { feed, entry: feed.head };
       if (!oldest) break;
+      const { feed, entry } = oldest;
+      const waitMs = Math.max(...[...this.#feeds.values()].map((one) => one.waitMs(nowMs)));
       // Entries without a time, such as those about the stream itself, do not wait.
-      if (waitMs > 0 && timeOf(oldest.entry) > 0) {
+      if (waitMs > 0 && timeOf(entry) > 0) {
         this.#timer ??= setTimeout(() => this.#wake(), waitMs);
         break;
       }
-      const { feed, entry } = oldest;
-      feed.waiting.shift();
-      if (feed.waiting.length === 0) feed.emptySinceMs = nowMs;
-      feed.taken.notify();
-      const isOwn = feed.daemonId === own.id;
+      feed.take(nowMs);
       const sent = this.#positioned(feed.daemonId, entry);
-      const isMerged = this.#names.size > 1 && this.#only === undefined;
-      if (!isMerged || !this.#source.isOmitted?.(entry, { isOwn, isComplete: this.#lost.size === 0 })) batch.push(sent);
+      if (!this.#isOmitted(entry, feed.daemonId === own.id)) batch.push(sent);
     }
-    for (const [id, { isEnded, waiting }] of this.#feeds) if (isEnded && waiting.length === 0 && id !== own.id) this.#feeds.delete(id);
+    for (const [id, feed] of this.#feeds) if (feed.isFinished && id !== own.id) this.#feeds.delete(id);
     return batch;
+  }
+
+  #isOmitted(entry: Item, isOwn: boolean): boolean {
+    if (this.#names.size === 1 || this.#only !== undefined) return false;
+    return this.#source.isOmitted?.(entry, { isOwn, isComplete: this.#lost.size === 0 }) ?? false;
   }
 
   /** Returns whether the feed of this daemon has ended, for example because the worker was deleted. */
   #isEnded(): boolean {
-    const own = this.#feeds.get(this.#instances.registry.own.id);
-    return own !== undefined && own.isEnded && own.waiting.length === 0;
+    return this.#feeds.get(this.#instances.registry.own.id)?.isFinished ?? false;
   }
 
   #lose(id: string, problem: string): void {

@@ -19,7 +19,7 @@ export function RecentEvents() {
       {grouped(recent)
         .slice(0, Math.max(0, rows - 1))
         .map(({ event, count }) => (
-          <SafeText key={event.id} {...(problemTypes.has(event.type) ? { color: "red" } : {})}>
+          <SafeText key={`${event.instance ?? ""} ${event.id}`} {...(problemTypes.has(event.type) ? { color: "red" } : {})}>
             {[...eventCells(event, timeOf(event.at)), count === 1 ? "" : `×${count}`].filter((cell) => cell !== "").join("  ")}
           </SafeText>
         ))}

@@ -55,7 +55,10 @@ export function markRow(event: RuntimeEvent): LogRow | undefined {
 }
 
 /** Returns the identifier of a row. Entries of different daemons can have the same id. */
-export function rowKey(kind: "entry" | "event" | "audit", { id, instance }: { readonly id: number; readonly instance?: string | undefined }): string {
+export function rowKey(
+  kind: "entry" | "event" | "audit",
+  { id, instance }: { readonly id: number; readonly instance?: string | undefined },
+): string {
   return instance === undefined ? `${kind} ${id}` : `${kind} ${id} of ${instance}`;
 }
 
