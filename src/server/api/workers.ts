@@ -103,8 +103,8 @@ export function createWorkerHandlers({
       const { version } = params;
       const name = fromPathSegments(params);
       const restarted = await engine.restart(packages.folderOf(name, version));
-      const instances = await signals?.send({ type: "restart-worker", name, version });
-      return { success: true, data: { name, version, restarted, ...(instances && { instances }) } };
+      const notified = await signals?.send({ type: "restart-worker", name, version });
+      return { success: true, data: { name, version, restarted, ...(notified && { instances: notified }) } };
     },
     remove: async ({ params }) => {
       const name = fromPathSegments(params);

@@ -40,7 +40,7 @@ export interface MergedPage<Item extends Entry> {
 }
 
 /** `error` is the reason why the daemon has no such entries. */
-type AnsweredPage<Item extends Entry> = EntryPage<Item> & { readonly error?: unknown };
+type AnsweredPage<Item extends Entry> = EntryPage<Item> & { readonly error?: Error };
 export type AnsweredPages<Item extends Entry> = readonly ListedAnswer<AnsweredPage<Item>>[];
 
 /**
@@ -74,7 +74,7 @@ export async function askForPages<Offered extends Operations, Item extends Entry
 ): Promise<AnsweredPages<Item>> {
   const orAbsent = (page: Promise<EntryPage<Item>>): Promise<AnsweredPage<Item>> =>
     page.catch((error: unknown) => {
-      if (isAbsent?.(error)) return { entries: [], hasMore: false, error };
+      if (error instanceof Error && isAbsent?.(error)) return { entries: [], hasMore: false, error };
       throw error;
     });
   const call = (client: ClientOf<Offered>, id: string) => orAbsent(ask(client, positions.get(id)));
@@ -82,7 +82,7 @@ export async function askForPages<Offered extends Operations, Item extends Entry
   const answers = await collectAnswers(instances, wanted, { question: { key, offered, call }, readOwn });
   const results = answers.flatMap(({ answer }) => ("result" in answer ? [answer.result] : []));
   const [absent] = results;
-  if (absent?.error !== undefined && results.every(({ error }) => error !== undefined)) throw absent.error;
+  if (absent?.error && results.every(({ error }) => error !== undefined)) throw absent.error;
   return answers;
 }
 

@@ -235,7 +235,7 @@ class MergedStream<Offered extends Operations, Item extends Entry> {
       const waitMs = Math.max(...[...this.#feeds.values()].map((one) => one.waitMs(nowMs)));
       // Entries without a time, such as those about the stream itself, do not wait.
       if (waitMs > 0 && timeOf(entry) > 0) {
-        this.#timer ??= setTimeout(() => this.#wake(), waitMs);
+        if (this.#timer === undefined) this.#timer = setTimeout(() => this.#wake(), waitMs);
         break;
       }
       feed.take(nowMs);

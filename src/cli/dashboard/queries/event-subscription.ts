@@ -88,7 +88,7 @@ export class EventSubscription {
         for await (const event of client.events.stream.follow({ query }, { signal, lastEventId, onPosition, onOpen })) {
           this.#keep(event);
           this.#touch(touchedBy(event.type));
-          if (event.instance !== undefined) this.#touchLater(touchedBy(event.type));
+          this.#touchLater(event);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -117,8 +117,9 @@ export class EventSubscription {
   }
 
   /** Refreshes once more after the daemon has received the change of another daemon. */
-  #touchLater(resources: readonly EventResource[]): void {
-    for (const resource of resources) this.#later.add(resource);
+  #touchLater({ type, instance }: RuntimeEvent): void {
+    if (instance === undefined) return;
+    for (const resource of touchedBy(type)) this.#later.add(resource);
     this.#laterTimer ??= setTimeout(() => {
       this.#laterTimer = undefined;
       this.#touch([...this.#later]);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ApiError } from "../../../../src/shared/api-error.js";
 import { positionBefore, positionPattern } from "../../../../src/shared/contract/entry-position.js";
 import type { KnownInstances } from "../../../../src/server/instances/ask-others.js";
+import type { Operations } from "../../../../src/shared/client.js";
 import { readEntries, type EntrySource } from "../../../../src/server/instances/merged-entries.js";
 
 interface Item {
@@ -34,7 +35,7 @@ function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: re
     },
   } as unknown as KnownInstances;
   const read = async (before: string | undefined, { limit = 3, wanted = "all" } = {}) => {
-    const source: EntrySource<Record<never, never>, Item> = {
+    const source: EntrySource<Operations, Item> = {
       key: "k",
       offered: {},
       limit,
