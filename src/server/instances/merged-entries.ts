@@ -1,5 +1,5 @@
 import type { ClientOf, Operations } from "../../shared/client.js";
-import { collectAnswers, type KnownInstances, type ListedAnswer } from "./ask-others.js";
+import { collectAnswers, toListedInstances, type KnownInstances, type ListedAnswer } from "./ask-others.js";
 import { formatPosition, isPlainPosition, namesOf, parsePosition, type EntryPositions } from "./entry-position.js";
 
 /** An entry of a list or stream. The ids of a daemon increase. */
@@ -126,25 +126,22 @@ interface MergeOptions<Item extends Entry> {
 function mergePages<Item extends Entry>(answers: AnsweredPages<Item>, { positions, source, names }: MergeOptions<Item>): MergedPage<Item> {
   const newest = newestEntries(answers, source);
   const next = new Map(positions);
-  const unread: { name: string; id: string; problem: string }[] = [];
   let hasMore = false;
   for (const { instance, answer } of answers) {
-    const { name, id } = instance;
-    if ("problem" in answer) {
-      // 0: all entries of the daemon were read before.
-      if (positions.get(id) !== 0) unread.push({ name, id, problem: answer.problem });
-      continue;
-    }
+    if ("problem" in answer) continue;
     const { entries } = answer.result;
-    const left = entries.length - newest.filter(({ daemonId }) => daemonId === id).length;
+    const left = entries.length - newest.filter(({ daemonId }) => daemonId === instance.id).length;
     const isLast = left === 0 && !answer.result.hasMore;
-    next.set(id, isLast ? 0 : (entries[left]?.id ?? (entries.at(-1) as Item).id + 1));
+    next.set(instance.id, isLast ? 0 : (entries[left]?.id ?? (entries.at(-1) as Item).id + 1));
     hasMore ||= !isLast;
   }
+  // Nothing is missing of a daemon whose entries were all read before.
+  const listed = toListedInstances(answers).map((one) => (positions.get(one.id) === 0 ? { name: one.name, id: one.id } : one));
+  const isIncomplete = hasMore || listed.some((one) => "problem" in one);
   return {
     entries: newest.map(({ daemonId, entry }) => ({ ...entry, instance: names.get(daemonId) })),
     hasMore,
-    ...((hasMore || unread.length > 0) && { before: formatPosition(next, names) }),
-    instances: answers.map(({ instance: { name, id } }) => unread.find((one) => one.id === id) ?? { name, id }),
+    ...(isIncomplete && { before: formatPosition(next, names) }),
+    instances: listed,
   };
 }
