@@ -8,7 +8,7 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import { collectAnswers, toListedInstances, type KnownInstances } from "../instances/ask-others.js";
+import { asksOthers, collectAnswers, toListedInstances, type KnownInstances } from "../instances/ask-others.js";
 import type { InstanceQuestion } from "../instances/instance-client.js";
 
 /** Filter of the audit log. `isVisible` returns true if the caller is allowed to see an entry. */
@@ -22,13 +22,12 @@ export interface AuditPort {
 
 export function createAuditHandlers(audit: AuditPort, instances: KnownInstances): ResourceHandlers<"audit"> {
   return {
-    list: async ({ query: { since, action: actions, follow, instance = "self", ...query }, lastEventId, principal, key }) => {
+    list: async ({ query: { since, action: actions, follow, instance, ...query }, lastEventId, principal, key }) => {
       const sinceMs = since === undefined ? undefined : parsePastTimeMs(since, Date.now());
       const wanted = { ...query, actions, sinceMs, isVisible: (entry: AuditEntry) => maySee(principal, entry) };
-      const isAlone = instance === "all" && instances.registry.others().length === 0;
-      if (instance !== "self" && !isAlone) {
+      if (asksOthers(instances, instance) && !(follow === "1" && instance === "all")) {
         if (follow === "1") throw new ApiError("INVALID_REQUEST", "A stream has the entries of one daemon: omit instance, or omit follow.");
-        const question = { ...query, since, action: actions?.join(",") };
+        const question = { ...query, since, action: actions?.join(","), instance: "self" };
         const call = ({ audit: other }: ClientOf<AuditOperations>) => other.list({ query: question });
         return readFrom(instance, { instances, question: { key, offered, call }, readOwn: () => audit.read(wanted), limit: query.limit });
       }
