@@ -71,6 +71,7 @@ export class InstanceClient {
     }
     const signal = AbortSignal.timeout(deadlineMs);
     if (!(await this.#begin(signal))) return unreachable("This daemon asks too many others at the same time.");
+    const startedMs = performance.now();
     try {
       const apiBase = await this.#findApi({ ...instance, url }, signal);
       if (apiBase === undefined) return unreachable("Another program or daemon responds at its address.");
@@ -78,7 +79,8 @@ export class InstanceClient {
       this.#silentUntilMs.delete(run);
       return { result };
     } catch (error) {
-      if (signal.aborted) this.#noteSilence(run);
+      // A call that waited long for a place proves nothing about the daemon.
+      if (signal.aborted && performance.now() - startedMs >= deadlineMs / 2) this.#noteSilence(run);
       return toAnswer(error, signal);
     } finally {
       this.#end();
