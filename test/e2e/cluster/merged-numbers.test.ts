@@ -17,6 +17,8 @@ beforeAll(async () => {
   const app = "export default { fetch: ({ url }) => new Response('app', { status: url.endsWith('fail') ? 500 : 200 }) };";
   for (const { client } of [a, b, c]) await uploadWorker(client, "app", { "index.js": app });
   await uploadWorker(b.client, "@team/app", { "index.js": app });
+  const cron = "cron:\n  - { schedule: '@yearly', endpoint: / }\n  - { schedule: '@yearly', endpoint: /, on: every }\n";
+  for (const { client } of [a, b]) await uploadWorker(client, "jobs", { "index.js": app }, cron);
   const states = async () => (await a.client.instances.list()).map(({ state }) => state);
   await vi.waitFor(async () => expect(await states()).toEqual(["ready", "ready", "ready"]), { timeout: soonMs, interval: 50 });
 });
@@ -35,6 +37,7 @@ async function poll({ client }: TestInstance): Promise<number> {
     client.workers.health(),
     client.metrics.sparklines(),
     client.metrics.history({ query: { range: "1h" } }),
+    client.cron.list(),
   ]);
   return performance.now() - startedMs;
 }
@@ -166,6 +169,27 @@ test(
     expect(totals.requests.total).toBe(14);
     expect(firstMs).toBeLessThan(5_000);
     expect(laterMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(5_000);
+  },
+  clusterTestMs,
+);
+
+test(
+  "the cron jobs of all daemons have the runs of each one",
+  async () => {
+    const params = { scope: "_", name: "jobs" };
+    await a.client.cron.run({ params: { ...params, index: "0" } });
+    await b.client.cron.run({ params: { ...params, index: "1" } });
+
+    const jobs = await a.client.cron.list({ query: { worker: "jobs" } });
+
+    expect(jobs.map(({ index, lastRun, runs }) => [index, lastRun?.instance, runs?.map(({ instance }) => instance)])).toEqual([
+      [0, "a", ["a"]],
+      [1, "b", ["b"]],
+    ]);
+    const ofA = await b.client.cron.list({ query: { worker: "jobs", instance: "a" } });
+    expect(ofA.map(({ lastRun }) => lastRun?.instance)).toEqual(["a", undefined]);
+    const self = await a.client.cron.list({ query: { worker: "jobs", instance: "self" } });
+    expect(self.map(({ runs }) => runs?.map(({ instance }) => instance))).toEqual([[undefined], []]);
   },
   clusterTestMs,
 );
