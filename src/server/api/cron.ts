@@ -45,7 +45,9 @@ const offered = { cron: { list } };
 /** Returns each job once, with the runs of all daemons that have the same active version as the first one. */
 function mergeJobs(answers: readonly ListedAnswer<readonly CronJob[]>[]): CronJob[] {
   const jobs = new Map<string, CronJob[]>();
-  const missing = answers.flatMap(({ instance: { name }, answer }) => ("problem" in answer ? `The runs of ${name} are missing. ${answer.problem}` : []));
+  const missing = answers.flatMap(({ instance: { name }, answer }) =>
+    "problem" in answer ? `The runs of ${name} are missing. ${answer.problem}` : [],
+  );
   for (const { instance, answer } of answers) {
     for (const job of "result" in answer ? answer.result : []) {
       const id = `${job.worker} ${String(job.index).padStart(6, "0")}`;

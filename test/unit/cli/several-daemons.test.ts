@@ -67,7 +67,7 @@ async function run(argv: readonly string[], isTerminal = false) {
   const fake = await startFakeDaemon(answers);
   onTestFinished(fake.close);
   const home = await temporaryDirectory();
-  const env = { HOME: home, TMPDIR: home, RUNTIMECTL_KEY: "some-key" };
+  const env = { HOME: home, TMPDIR: home, RUNTIMECTL_KEY: "some-key", NO_COLOR: "1" };
   return runInProcess(["workers", ...argv, "--url", fake.url], { cwd: home, env, isTerminal, columns: 200 });
 }
 
@@ -100,9 +100,7 @@ test("`workers health NAME` shows the state on each daemon", async () => {
 
 test("`workers history` marks rows that lack the values of a daemon, and names the daemon that started", async () => {
   const { stdout, stderr } = await run(["history"]);
-  expect(stdout).toBe(
-    "2026-01-01 12:00 UTC\t3\t0\t-\t-\t-\t1\t\t\n2026-01-01 13:00 UTC\t4\t0\t-\t-\t-\t1\tstart eu-1\tyes\n",
-  );
+  expect(stdout).toBe("2026-01-01 12:00 UTC\t3\t0\t-\t-\t-\t1\t\t\n2026-01-01 13:00 UTC\t4\t0\t-\t-\t-\t1\tstart eu-1\tyes\n");
   expect(stderr).toBe(warning("values"));
   expect((await run(["history"], true)).stdout).toMatch(/ISOLATES +INCOMPLETE +CHANGES/);
 });

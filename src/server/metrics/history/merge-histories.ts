@@ -48,7 +48,10 @@ export function mergeHistories(
       p50Ms: column(({ p50Ms }) => p50Ms, highest),
       p99Ms: column(({ p99Ms }) => p99Ms, highest),
       memoryBytes: column(({ memoryBytes }) => memoryBytes, sumOf),
-      cpuSeconds: column(({ cpuSeconds }) => cpuSeconds, (values) => Math.round(sumOf(values) * 1000) / 1000),
+      cpuSeconds: column(
+        ({ cpuSeconds }) => cpuSeconds,
+        (values) => Math.round(sumOf(values) * 1000) / 1000,
+      ),
       isolates: column(({ isolates }) => isolates, sumOf),
       incomplete: lacksDaemon.slice(0, complete).map((lacks) => lacks || isPartial),
     },
@@ -57,14 +60,14 @@ export function mergeHistories(
 }
 
 /** Adds up the sparklines of several daemons. Sorts by name. */
-export function mergeSparklines(
-  daemons: readonly (readonly Sparkline[])[],
-  { isPartial }: { readonly isPartial: boolean },
-): Sparkline[] {
+export function mergeSparklines(daemons: readonly (readonly Sparkline[])[], { isPartial }: { readonly isPartial: boolean }): Sparkline[] {
   const sums = new Map<string, Sparkline>();
   for (const { name, requests, failed } of daemons.flat()) {
     const sum = sums.get(name);
-    sums.set(name, sum ? { name, requests: addMinutes(sum.requests, requests), failed: addMinutes(sum.failed, failed) } : { name, requests, failed });
+    sums.set(
+      name,
+      sum ? { name, requests: addMinutes(sum.requests, requests), failed: addMinutes(sum.failed, failed) } : { name, requests, failed },
+    );
   }
   return [...sums.values()]
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))

@@ -15,7 +15,9 @@ function shop(state: WorkerHealth["state"], changes: Partial<WorkerHealth> = {})
 test("an entry has the most severe state with the values of its daemon, and lists all daemons", () => {
   const failing = { reason: "It cannot start.", lastError: error("broken", 7), rollbackTo: "0.9.0", version: "1.1.0" };
 
-  expect(mergeHealth([daemon("a", shop("ok")), daemon("b", shop("degraded", { reason: "Slow." })), daemon("c", shop("failing", failing))])).toEqual([
+  expect(
+    mergeHealth([daemon("a", shop("ok")), daemon("b", shop("degraded", { reason: "Slow." })), daemon("c", shop("failing", failing))]),
+  ).toEqual([
     {
       ...shop("failing", failing),
       instance: "c",
@@ -52,7 +54,10 @@ test("of the same states the earlier one decides, whichever daemon responds", ()
 });
 
 test("the last error is that of the deciding daemon, or else the newest of the others", () => {
-  const [older, newer] = [daemon("b", shop("idle", { lastError: error("older", 1) })), daemon("c", shop("idle", { lastError: error("newer", 2) }))];
+  const [older, newer] = [
+    daemon("b", shop("idle", { lastError: error("older", 1) })),
+    daemon("c", shop("idle", { lastError: error("newer", 2) })),
+  ];
   expect(mergeHealth([daemon("a", shop("ok")), older, newer])[0]?.lastError).toEqual(error("newer", 2));
   expect(mergeHealth([daemon("a", shop("ok", { lastError: error("own", 0) })), newer])[0]?.lastError).toEqual(error("own", 0));
 });
@@ -64,8 +69,21 @@ test("each entry names the daemons without a response, and lists only daemons th
 
   const named = merged.map(({ name, instances = [] }) => [name, instances.map((one) => [one.name, one.state ?? one.problem])]);
   expect(named).toEqual([
-    ["blog", [["a", "ok"], ["c", "It did not respond within 2 s."]]],
-    ["shop", [["a", "ok"], ["b", "idle"], ["c", "It did not respond within 2 s."]]],
+    [
+      "blog",
+      [
+        ["a", "ok"],
+        ["c", "It did not respond within 2 s."],
+      ],
+    ],
+    [
+      "shop",
+      [
+        ["a", "ok"],
+        ["b", "idle"],
+        ["c", "It did not respond within 2 s."],
+      ],
+    ],
   ]);
 });
 

@@ -55,7 +55,13 @@ describe("merged histories", () => {
       mergeHistories([daemon("a", [1, 2, 3, 4, 5]), daemon("b", [1, 2, 3, 4, 5].slice(0, count))], whole),
     );
 
-    expect(ahead.map(({ points }) => minutesOf(points.at))).toEqual([[1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]]);
+    expect(ahead.map(({ points }) => minutesOf(points.at))).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+      [1, 2, 3],
+      [1, 2, 3, 4],
+      [1, 2, 3, 4, 5],
+    ]);
     expect(ahead.map(({ points }) => points.incomplete?.filter(Boolean).length)).toEqual([2, 1, 0, 0, 0]);
   });
 
