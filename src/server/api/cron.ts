@@ -61,8 +61,12 @@ function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJo
   const [first] = found;
   if (!first) return [];
   const same = found.filter(({ version }) => version === first.version);
-  // The daemons report the same runs of their leases.
-  const runs = new Map(same.flatMap((job) => job.runs ?? []).map((run) => [`${run.at} ${run.trigger} ${run.instance}`, run]));
+  const runs: CronRun[] = [];
+  for (const { runs: ofDaemon = [] } of same) {
+    // The daemons report the same runs of their leases.
+    const seen = new Set(runs.map(runKey));
+    runs.push(...ofDaemon.filter((run) => !seen.has(runKey(run))));
+  }
   // The runs of a job with `on: one` are in the leases, also those of daemons without a response.
   const problem = first.problem ?? (missing.length > 0 && first.on === "every" ? missing.join(" ") : undefined);
   return [
@@ -70,7 +74,7 @@ function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJo
       ...first,
       isRunning: same.some(({ isRunning }) => isRunning),
       lastRun: newestFirst(same.flatMap(({ lastRun }) => lastRun ?? []))[0] ?? null,
-      ...(first.runs && { runs: newestFirst([...runs.values()]).slice(0, listedRuns) }),
+      ...(first.runs && { runs: newestFirst(runs).slice(0, listedRuns) }),
       ...(problem !== undefined && { problem }),
     },
   ];
@@ -80,6 +84,10 @@ function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJo
 function namedRuns({ lastRun, runs, ...job }: CronJob, instance: string): CronJob {
   const name = (run: CronRun): CronRun => ({ instance, ...run });
   return { ...job, lastRun: lastRun && name(lastRun), ...(runs && { runs: runs.map(name) }) };
+}
+
+function runKey({ at, trigger, instance }: CronRun): string {
+  return `${at} ${trigger} ${instance}`;
 }
 
 function newestFirst(runs: readonly CronRun[]): CronRun[] {

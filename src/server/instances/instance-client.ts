@@ -72,15 +72,15 @@ export class InstanceClient {
     const signal = AbortSignal.timeout(deadlineMs);
     if (!(await this.#begin(signal))) return unreachable("This daemon asks too many others at the same time.");
     const startedMs = performance.now();
+    let isFound = false;
     try {
       const apiBase = await this.#findApi({ ...instance, url }, signal);
       if (apiBase === undefined) return unreachable("Another program or daemon responds at its address.");
-      const result = await call(createClient(this.#transport(url, signal, key), apiBase, offered));
-      this.#silentUntilMs.delete(run);
-      return { result };
+      isFound = true;
+      return { result: await call(createClient(this.#transport(url, signal, key), apiBase, offered)) };
     } catch (error) {
-      // A call that waited long for a place proves nothing about the daemon.
-      if (signal.aborted && performance.now() - startedMs >= deadlineMs / 2) this.#noteSilence(run);
+      // Neither a call that waited long for a place nor a slow operation proves that the daemon gives no response.
+      if (signal.aborted && !isFound && performance.now() - startedMs >= deadlineMs / 2) this.#noteSilence(run);
       return toAnswer(error, signal);
     } finally {
       this.#end();

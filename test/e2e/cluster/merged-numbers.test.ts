@@ -37,7 +37,6 @@ async function poll({ client }: TestInstance): Promise<number> {
     client.workers.health(),
     client.metrics.sparklines(),
     client.metrics.history({ query: { range: "1h" } }),
-    client.cron.list(),
   ]);
   return performance.now() - startedMs;
 }
