@@ -83,11 +83,14 @@ export function createMetricsHandlers(options: MetricsHandlersOptions): Resource
     sparklines: async ({ query: { instance }, principal, key }) => {
       const readOwn = () => history.sparklines((name) => namespacesCover(principal.namespaces, name));
       if (!asksOthers(instances, instance)) return readOwn();
-      const call = (client: MetricsClient) => client.metrics.sparklines({ query: { instance: "self" } });
-      const answers = await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn });
+      const answers = await collectAnswers(instances, instance, { question: { key, offered, call: askSparklines }, readOwn });
       return mergeSparklines(resultsOf(answers), { isPartial: hasProblem(answers) });
     },
   };
+}
+
+async function askSparklines(client: MetricsClient): Promise<Sparkline[]> {
+  return client.metrics.sparklines({ query: { instance: "self" } });
 }
 
 /** Returns the metrics of this daemon. */

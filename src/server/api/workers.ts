@@ -83,7 +83,7 @@ export function createWorkerHandlers({
       // Returns the same frozen object for each list without a filter, because the daemon caches the JSON text of frozen objects.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
-    health: async ({ query: { worker, instance }, principal: { namespaces }, key }) => {
+    health: async ({ query: { worker, instance = "all" }, principal: { namespaces }, key }) => {
       const readOwn = () => health.read((name) => (worker === undefined || worker === name) && namespacesCover(namespaces, name));
       if (!asksOthers(instances, instance)) return readOwn();
       const offered = { workers: { health: healthOperation } };
@@ -109,8 +109,8 @@ export function createWorkerHandlers({
       const { version } = params;
       const name = fromPathSegments(params);
       const restarted = await engine.restart(packages.folderOf(name, version));
-      const instances = await signals?.send({ type: "restart-worker", name, version });
-      return { success: true, data: { name, version, restarted, ...(instances && { instances }) } };
+      const notified = await signals?.send({ type: "restart-worker", name, version });
+      return { success: true, data: { name, version, restarted, ...(notified && { instances: notified }) } };
     },
     remove: async ({ params }) => {
       const name = fromPathSegments(params);

@@ -18,17 +18,14 @@ interface Finding {
  * whose state began first. Each entry also lists the daemons without a response.
  */
 export function mergeHealth(daemons: readonly DaemonHealth[]): WorkerHealth[] {
+  const missing = daemons.flatMap(({ instance, answer }): DaemonWorkerHealth[] =>
+    "problem" in answer ? [{ ...instanceOf(instance), problem: answer.problem }] : [],
+  );
+  const found = daemons.flatMap(({ instance, answer }) =>
+    "result" in answer ? answer.result.map((health): Finding => ({ instance, health })) : [],
+  );
   const findings = new Map<string, Finding[]>();
-  const missing: DaemonWorkerHealth[] = [];
-  for (const { instance, answer } of daemons) {
-    if ("problem" in answer) missing.push({ ...instanceOf(instance), problem: answer.problem });
-    else
-      for (const health of answer.result) {
-        const ofWorker = findings.get(health.name);
-        if (ofWorker) ofWorker.push({ instance, health });
-        else findings.set(health.name, [{ instance, health }]);
-      }
-  }
+  for (const finding of found) findings.set(finding.health.name, [...(findings.get(finding.health.name) ?? []), finding]);
   return [...findings]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([, ofWorker]) => {

@@ -65,7 +65,7 @@ function mergePlugins(plugins: readonly PluginMetrics[]): PluginMetrics[] {
       values: [
         ...groupBy(
           counters.flatMap(({ values }) => values),
-          ({ labels }) => JSON.stringify(Object.entries(labels).toSorted()),
+          ({ labels }) => JSON.stringify(Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1))),
         ).values(),
       ].map((values) => ({ labels: values[0].labels, value: values.reduce((sum, { value }) => sum + value, 0) })),
     })),

@@ -15,6 +15,15 @@ function totals(total: number, errors: Totals["errors"] = counts.errors): Totals
   return { ...counts, requests: { ...counts.requests, total }, errors };
 }
 
+/** Returns the metrics of a plugin with one counter. */
+function counter(values: PluginMetrics["counters"][number]["values"]): PluginMetrics[] {
+  return [{ plugin: "gateway", counters: [{ name: "hits", help: "Hits.", values }] }];
+}
+
+function daemon(plugins?: PluginMetrics[]) {
+  return { totals: totals(0), workers: [], ...(plugins && { plugins }) };
+}
+
 test("adds up the counts of the same version, and sorts by name and version", () => {
   const [one, other] = [worker("shop", "1.0.0", 6), worker("shop", "1.0.0", 60)];
 
@@ -59,11 +68,6 @@ test("takes the highest percentile, ignores daemons without requests, and keeps 
 });
 
 test("adds up plugin counters with the same labels in any order, and has none if no daemon has any", () => {
-  const counter = (values: PluginMetrics["counters"][number]["values"]): PluginMetrics[] => [
-    { plugin: "gateway", counters: [{ name: "hits", help: "Hits.", values }] },
-  ];
-  const daemon = (plugins?: PluginMetrics[]) => ({ totals: totals(0), workers: [], ...(plugins && { plugins }) });
-
   const merged = mergeMetrics([
     daemon(counter([{ labels: { route: "/a", kind: "x" }, value: 1 }])),
     daemon(),

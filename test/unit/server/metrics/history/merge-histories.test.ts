@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { mergeHistories, mergeSparklines, type DaemonHistory } from "../../../../../src/server/metrics/history/merge-histories.js";
-import type { HistoryMarker } from "../../../../../src/shared/contract/metrics-history.js";
+import type { HistoryMarker, Sparkline } from "../../../../../src/shared/contract/metrics-history.js";
 
 /** Returns a history with one request per interval that ends at one of the given minutes. */
 function daemon(instance: string, minutes: readonly number[], markers: readonly HistoryMarker[] = []): DaemonHistory {
@@ -19,6 +19,24 @@ function daemon(instance: string, minutes: readonly number[], markers: readonly 
 }
 
 const whole = { isPartial: false };
+/** Returns a marker of a deployment. `by` is the name of the key. */
+function deploy(at: number, by?: string): HistoryMarker {
+  return { at, type: "deploy", worker: "shop", version: "2", ...(by && { by }) };
+}
+
+function start(at: number): HistoryMarker {
+  return { at, type: "start" };
+}
+
+/** Returns a sparkline with requests in the first minute, and one failed request per minute. */
+function line(name: string, first: number): Sparkline {
+  return {
+    name,
+    requests: Array.from({ length: 60 }, (_value, minute) => (minute === 0 ? first : 0)),
+    failed: Array.from({ length: 60 }, () => 1),
+  };
+}
+
 const minutesOf = (at: readonly number[]) => at.map((end) => end / 60);
 
 describe("merged histories", () => {
@@ -74,9 +92,6 @@ describe("merged histories", () => {
   });
 
   test("have one marker for a change on several daemons, with its key, and each start", () => {
-    const deploy = (at: number, by?: string): HistoryMarker => ({ at, type: "deploy", worker: "shop", version: "2", ...(by && { by }) });
-    const start = (at: number): HistoryMarker => ({ at, type: "start" });
-
     const { markers } = mergeHistories(
       [
         daemon("a", [1], [start(10), deploy(101, "ci"), deploy(400)]),
@@ -102,12 +117,6 @@ describe("merged histories", () => {
 });
 
 test("merged sparklines add up each minute of a worker, sorted by name", () => {
-  const line = (name: string, first: number) => ({
-    name,
-    requests: Array.from({ length: 60 }, (_value, minute) => (minute === 0 ? first : 0)),
-    failed: Array.from({ length: 60 }, () => 1),
-  });
-
   const daemons = [[line("shop", 2)], [line("blog", 5), line("shop", 3)]];
   const merged = mergeSparklines(daemons, whole);
 
