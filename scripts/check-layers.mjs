@@ -48,6 +48,7 @@ const layers = {
     "server/package-root",
     "server/access",
     "server/config",
+    "server/health",
     "server/hosts",
     "server/http",
     "server/instances",

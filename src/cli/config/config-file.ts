@@ -6,6 +6,7 @@ import { CommandError } from "../command/command-error.js";
 import { configFile } from "./config-directory.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { readFileIfThere } from "./read-file-if-there.js";
+import { validationMessage } from "../../shared/validation-message.js";
 
 const Profile = z.object({
   url: z.string(),
@@ -56,7 +57,7 @@ export class ConfigFile implements Profiles {
   static open(directory: string): ConfigFile {
     const file = configFile(directory);
     const document = yaml.parseDocument(readFileIfThere(file) ?? "");
-    const parsed = Config.safeParse(document.errors.length > 0 ? undefined : (document.toJS() ?? {}));
+    const parsed = Config.safeParse(document.errors.length > 0 ? undefined : (document.toJS() ?? {}), { error: validationMessage });
     if (!parsed.success) throw badConfig(file, document.errors[0]?.message ?? z.prettifyError(parsed.error));
     return new ConfigFile(file, document, parsed.data);
   }

@@ -12,6 +12,7 @@ import { CommandError } from "../command/command-error.js";
 import { readFileIfThere } from "../config/read-file-if-there.js";
 import { exitCodes } from "../command/exit-codes.js";
 import type { ArchiveContent } from "./archive-content.js";
+import { validationMessage } from "../../shared/validation-message.js";
 
 const Manifest = z.object({
   name: z.unknown().optional(),
@@ -122,7 +123,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
     if (Buffer.byteLength(text) > longestManifestBytes) throw unreadable(file, "it is larger than 64 kB");
     const { manifest, faults } = readYaml(text);
     if (!manifest) throw unreadable(file, `${faults[0].message}${placeIn(text, faults[0].offset)}`);
-    const parsed = Manifest.safeParse(dropNulls(manifest.fields));
+    const parsed = Manifest.safeParse(dropNulls(manifest.fields), { error: validationMessage });
     if (!parsed.success) throw unreadable(file, z.prettifyError(parsed.error));
     return { file, fields: parsed.data };
   }

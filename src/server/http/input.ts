@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../../shared/api-error.js";
 import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { ErrorCode } from "../../shared/errors.js";
+import { validationMessage } from "../../shared/validation-message.js";
 
 /** One problem that the validation of a request's input found. */
 export interface InputProblem {
@@ -18,7 +19,7 @@ export function parseInput(
   value: unknown,
 ): unknown {
   if (!schema) return undefined;
-  const parsed = z.safeParse(schema, value);
+  const parsed = z.safeParse(schema, value, { error: validationMessage });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => ({ in: part, path: issue.path.join("."), message: issue.message }));
   const first = parsed.error.issues[0];

@@ -25,6 +25,11 @@ interface CollectOptions<Offered extends Operations, Result> {
 
 const gone = { state: "gone", problem: "It has sent no heartbeat for 30 s." } as const;
 
+/** Returns whether a request concerns other daemons. Returns false for `self`, and for `all` while no other daemon is registered. */
+export function asksOthers({ registry }: KnownInstances, wanted: string): boolean {
+  return wanted !== "self" && (wanted !== "all" || registry.others().length > 0);
+}
+
 /** Asks all other daemons at the same time. Daemons without a recent heartbeat are not asked. */
 export async function askOthers<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,

@@ -20,6 +20,13 @@ const deadlineMs = 2_000;
 const mostAtOnce = 16;
 /** Maximum number of connections to one daemon. */
 const mostConnections = 4;
+/**
+ * Time in ms after a call without a response in which further calls fail at once. Longer than the 1 to 5 s between two requests of a panel
+ * or dashboard, and short enough for an operator who repeats a command.
+ */
+const silenceMemoryMs = 6_000;
+/** Maximum number of daemons for which this daemon checks at the same time whether they respond again. */
+const mostChecksAtOnce = 4;
 /** Maximum size of a response in bytes. */
 const longestResponseBytes = 16 * 1024 * 1024;
 /** Time in ms without any byte after which a stream has failed. Daemons send a comment every 15 s. */
@@ -52,6 +59,9 @@ export interface InstanceStream<Offered extends Operations, Event> {
 export class InstanceClient {
   readonly #ownUrl: string | undefined;
   readonly #waiting: (() => void)[] = [];
+  /** Runs of daemons that gave no response, with the time on the clock of `performance.now()` until which they are not asked. */
+  readonly #silentUntilMs = new Map<string, number>();
+  readonly #checkedRuns = new Set<string>();
   #agent: Promise<Agent> | undefined;
   /** Each stream occupies a connection, so streams do not share the connections of calls. */
   #streamAgent: Promise<Agent> | undefined;
@@ -62,7 +72,10 @@ export class InstanceClient {
     this.#ownUrl = ownUrl;
   }
 
-  /** Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. */
+  /**
+   * Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. After a call
+   * without a response, the next calls fail at once, while the client checks in the background whether the daemon responds again.
+   */
   async ask<Offered extends Operations, Result>(
     instance: CalledInstance,
     { key, offered, call }: InstanceQuestion<Offered, Result>,
@@ -110,25 +123,62 @@ export class InstanceClient {
     signal: AbortSignal,
     use: (origin: string, api: string) => Promise<Result>,
   ): Promise<InstanceAnswer<Result>> {
-    const { id, url } = instance;
+    const { run, url } = instance;
     const ownUrl = this.#ownUrl;
     if (url === undefined) return unreachable("RUNTIME_INSTANCE_URL of this daemon is not set.");
     if (!isInstanceUrl(url)) return unreachable("Its address is neither https nor a private address.");
     if (isLoopbackUrl(url) && (ownUrl === undefined || !isLoopbackUrl(ownUrl)))
       return unreachable("Its address is a loopback address, and RUNTIME_INSTANCE_URL of the asking daemon is not.");
+    if ((this.#silentUntilMs.get(run) ?? 0) > performance.now()) {
+      void this.#check({ ...instance, url });
+      return silent();
+    }
     if (!(await this.#begin(signal))) return unreachable("This daemon asks too many others at the same time.");
+    const startedMs = performance.now();
+    let isFound = false;
     try {
-      const challenge = randomUUID();
-      const { discovery } = createClient(this.#transport(url, signal), "", { discovery: { runtime } });
-      const found = await discovery.runtime({ query: { challenge } });
-      if (found.instance !== id || found.proof !== proofOf(instance, challenge))
-        return unreachable("Another program or daemon responds at its address.");
-      return { result: await use(url, found.api) };
+      const api = await this.#findApi({ ...instance, url }, signal);
+      if (api === undefined) return unreachable("Another program or daemon responds at its address.");
+      isFound = true;
+      return { result: await use(url, api) };
     } catch (error) {
+      // Neither a call that waited long for a place nor a slow operation proves that the daemon gives no response.
+      if (signal.aborted && !isFound && performance.now() - startedMs >= deadlineMs / 2) this.#noteSilence(run);
       return toAnswer(error, signal);
     } finally {
       this.#end();
     }
+  }
+
+  /** Returns the path of the API if the run of the daemon proves its identity at its address. Sends no key. */
+  async #findApi(instance: ReachableInstance, signal: AbortSignal): Promise<string | undefined> {
+    const challenge = randomUUID();
+    const { discovery } = createClient(this.#transport(instance.url, signal), "", { discovery: { runtime } });
+    const found = await discovery.runtime({ query: { challenge } });
+    return found.instance === instance.id && found.proof === proofOf(instance, challenge) ? found.api : undefined;
+  }
+
+  /** Checks once at a time whether a silent daemon responds again. */
+  async #check(instance: ReachableInstance): Promise<void> {
+    const { run } = instance;
+    if (this.#checkedRuns.has(run) || this.#checkedRuns.size >= mostChecksAtOnce) return;
+    this.#checkedRuns.add(run);
+    const signal = AbortSignal.timeout(deadlineMs);
+    try {
+      await this.#findApi(instance, signal);
+      this.#silentUntilMs.delete(run);
+    } catch {
+      if (signal.aborted) this.#noteSilence(run);
+      else this.#silentUntilMs.delete(run);
+    } finally {
+      this.#checkedRuns.delete(run);
+    }
+  }
+
+  #noteSilence(run: string): void {
+    const nowMs = performance.now();
+    for (const [earlier, untilMs] of this.#silentUntilMs) if (untilMs <= nowMs) this.#silentUntilMs.delete(earlier);
+    this.#silentUntilMs.set(run, nowMs + silenceMemoryMs);
   }
 
   /** Resolves with true when fewer than `mostAtOnce` calls run, or with false when the signal aborts first. */
@@ -197,13 +247,18 @@ async function* startingWith<Event>(
 
 class ResponseTooLongError extends Error {}
 
+/** A daemon with an address that this daemon is allowed to call. */
+interface ReachableInstance extends Pick<RegisteredInstance, "id" | "run"> {
+  readonly url: string;
+}
+
 /** Returns the reason for an error of a stream as a sentence. */
 export function problemOf(error: unknown): string {
   return toAnswer(error).problem;
 }
 
 function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
-  if (signal?.aborted) return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
+  if (signal?.aborted) return silent();
   if (error instanceof ApiError && error.code === "NOT_READY") return { state: "starting", problem: error.message };
   if (error instanceof ApiError && error.code === "AUTH_REQUIRED")
     return unreachable("It rejects this key. All daemons need the same root key (RUNTIME_ROOT_KEY_FILE).");
@@ -212,6 +267,10 @@ function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "
   if (error instanceof ResponseTooLongError) return unreachable("Its response is too long.");
   const { code } = error as { readonly code?: unknown };
   return unreachable(`It is not reachable${typeof code === "string" ? ` (${code})` : ""}.`);
+}
+
+function silent(): { state: "unreachable"; problem: string } {
+  return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
 }
 
 function unreachable(problem: string): { state: "unreachable"; problem: string } {

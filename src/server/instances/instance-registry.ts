@@ -12,6 +12,12 @@ const checkIntervalMs = 10_000;
 /** Age of the start from which the row of a daemon without heartbeats is deleted. The lease store keeps heartbeats for the same time. */
 const forgottenAfterMs = 86_400_000;
 
+/**
+ * Time in ms after a failed request for heartbeats in which these count as unknown at once. Longer than the 1 to 5 s between two requests of
+ * a panel or dashboard.
+ */
+const unknownMemoryMs = 6_000;
+
 const InstanceRow = z.object({
   name: z.string(),
   run: z.string(),
@@ -26,6 +32,9 @@ const DrainRow = z.object({ run: z.string() });
 export interface RegisteredInstance extends z.output<typeof InstanceRow> {
   readonly id: string;
 }
+
+/** Returns whether a run of a daemon has sent a heartbeat within 30 s. */
+type IsLive = (instance: Pick<RegisteredInstance, "id" | "run">) => boolean;
 
 interface InstanceRegistryOptions {
   readonly own: OwnInstance;
@@ -47,6 +56,9 @@ export class InstanceRegistry {
   readonly #drainedRuns = new Map<string, string>();
   readonly #stopFollowing: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #reading: Promise<IsLive | undefined> | undefined;
+  /** Time on the clock of `performance.now()` until which the heartbeats count as unknown. */
+  #unknownUntilMs = 0;
   #isDuplicateLogged = false;
   #isDraining = false;
 
@@ -103,15 +115,15 @@ export class InstanceRegistry {
 
   /**
    * Returns which of the other daemons have sent a heartbeat within 30 s. Returns all others if the primary does not respond, because the
-   * heartbeats are then unknown.
+   * heartbeats are then unknown. After such a failure, the next calls resolve at once, while the registry asks the primary in the background.
    */
   async readLive(): Promise<RegisteredInstance[]> {
     if (!this.#options.isShared) return [];
-    const isLive = await this.#readHeartbeats().catch((error: unknown) => {
-      if (error instanceof ApiError) return () => true;
-      throw error;
-    });
-    return this.others().filter(isLive);
+    const reading = (this.#reading ??= this.#tryHeartbeats());
+    const isUnknown = performance.now() < this.#unknownUntilMs;
+    if (isUnknown) reading.catch(() => undefined);
+    const isLive = isUnknown ? undefined : await reading;
+    return isLive ? this.others().filter(isLive) : this.others();
   }
 
   /** Starts or ends the drain of a daemon. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE. */
@@ -140,8 +152,23 @@ export class InstanceRegistry {
     await this.#endEarlierDrain();
   }
 
+  /** Reads the heartbeats. Resolves with undefined if the primary does not respond. */
+  async #tryHeartbeats(): Promise<IsLive | undefined> {
+    try {
+      const isLive = await this.#readHeartbeats();
+      this.#unknownUntilMs = 0;
+      return isLive;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#unknownUntilMs = performance.now() + unknownMemoryMs;
+      return undefined;
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
   /** Returns a function that returns whether a run has sent a heartbeat within 30 s. Throws KEY_STORE_UNAVAILABLE. */
-  async #readHeartbeats(): Promise<(instance: Pick<RegisteredInstance, "id" | "run">) => boolean> {
+  async #readHeartbeats(): Promise<IsLive> {
     const heartbeats = await this.#options.leases.heartbeats();
     const live = new Set(heartbeats.filter(({ isLive }) => isLive).map(({ id, run }) => `${id}/${run}`));
     return ({ id, run }) => live.has(`${id}/${run}`);

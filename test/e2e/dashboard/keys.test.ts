@@ -161,7 +161,7 @@ test("shows why the daemon rejects a new API key, and keeps the entered values",
   window.press("c");
   await window.waitFor("New key");
   window.press(`${"n".repeat(101)}${keys.tab}${keys.tab}${keys.tab}${keys.enter}`);
-  await window.waitFor("Too big: expected string");
+  await window.waitFor("must have at most 100 characters");
   expect(window.text()).toContain("lifetime (expires");
   expect(await keyNames()).not.toContain("n".repeat(101));
 });

@@ -3,6 +3,7 @@ import type { ConfigFault, ConfigField } from "../../../shared/contract/configur
 import { nearestWord } from "../../../shared/nearest-word.js";
 import { parseSizeBytes, writtenSize } from "../../../shared/size.js";
 import { WorkerManifest } from "../../../shared/worker-manifest.js";
+import { validationMessage } from "../../../shared/validation-message.js";
 
 export type ManifestFields = Readonly<Record<string, unknown>>;
 type FieldName = keyof typeof WorkerManifest.shape;
@@ -112,7 +113,7 @@ function limitedNetwork(value: unknown, mode: string): Limited {
 
 /** Returns the reasons why the schema or this daemon rejects a value of one field. Returns an empty list for an accepted value. */
 export function fieldFaults(rules: WorkerRules, name: string, field: FieldName, value: unknown): (ConfigFault & { keys: PropertyKey[] })[] {
-  const parsed = WorkerManifest.shape[field].safeParse(value);
+  const parsed = WorkerManifest.shape[field].safeParse(value, { error: validationMessage });
   if (!parsed.success) {
     return parsed.error.issues.map((issue) => ({
       name: field,

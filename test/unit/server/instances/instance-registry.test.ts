@@ -12,12 +12,15 @@ const dayMs = 86_400_000;
 
 let records: FakeRecords;
 let heartbeats: Heartbeat[];
+/** The primary sends heartbeats after this promise resolves. */
+let primaryResponse: Promise<void>;
 let registries: InstanceRegistry[];
 
 beforeEach(() => {
   vi.useFakeTimers({ now: startMs });
   records = new FakeRecords();
   heartbeats = [];
+  primaryResponse = Promise.resolve();
   registries = [];
 });
 
@@ -31,6 +34,7 @@ async function start(id: string, changes: Partial<OwnInstance> & { isShared?: bo
   const { isShared = true, ...given } = changes;
   const own = { id, name: id.toUpperCase(), run: `${id}-1`, url: undefined, version: "1.2.3", startedAtMs: Date.now(), ...given };
   const readHeartbeats = async () => {
+    await primaryResponse;
     if (records.isAway) throw new ApiError("KEY_STORE_UNAVAILABLE", "The primary is away.");
     return heartbeats;
   };
@@ -70,6 +74,23 @@ describe("the registry of daemons", () => {
     expect(await a.readLive()).toEqual([]);
     records.isAway = true;
     expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+  });
+
+  test("waits once for a primary that does not respond, and reads the heartbeats again when it does", async () => {
+    const a = await start("a");
+    await start("b");
+    heartbeats = [];
+    records.isAway = true;
+    expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+    const gate = Promise.withResolvers<void>();
+    primaryResponse = gate.promise;
+
+    expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+
+    records.isAway = false;
+    gate.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(await a.readLive()).toEqual([]);
   });
 
   test("registers a daemon as soon as the primary accepts changes", async () => {
