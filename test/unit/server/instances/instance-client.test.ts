@@ -2,17 +2,19 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { list } from "../../../../src/shared/contract/cron.js";
 import { InstanceClient } from "../../../../src/server/instances/instance-client.js";
 import { proofOf } from "../../../../src/server/instances/own-instance.js";
 
 const identity = { id: "b", run: "b-1" };
 
-/** Starts the daemon `b`. While `isSilent` is true, it gives no response. */
+/** Starts the daemon `b`. While `isSilent` is true, it gives no response. While `isStalled` is true, it only sends its identity. */
 async function startDaemon() {
-  const daemon = { isSilent: false, requestCount: 0, url: "" };
+  const daemon = { isSilent: false, isStalled: false, requestCount: 0, url: "" };
   const server = createServer(({ url = "" }, response) => {
     daemon.requestCount += 1;
-    if (daemon.isSilent) return;
+    if (daemon.isSilent || (daemon.isStalled && url.startsWith("/api"))) return;
+    if (url.startsWith("/api")) return void response.end("[]");
     const challenge = new URL(url, "http://b").searchParams.get("challenge") ?? "";
     const found = { name: "runtimed", api: "/api", version: "1", cpanel: "/", docs: "/", instance: "b" };
     response.end(JSON.stringify({ ...found, proof: proofOf(identity, challenge) }));
@@ -26,18 +28,21 @@ async function startDaemon() {
     server.closeAllConnections();
     server.close();
   });
-  const ask = (call: () => Promise<string>) => client.ask({ ...identity, url: daemon.url }, { key: "k", offered: {}, call });
-  return { daemon, ask };
+  const instance = { ...identity, url: daemon.url };
+  const ask = (call: () => Promise<string>) => client.ask(instance, { key: "k", offered: {}, call });
+  const askForJobs = () =>
+    client.ask(instance, { key: "k", offered: { cron: { list } }, call: ({ cron }) => cron.list({ query: { instance: "self" } }) });
+  return { client, daemon, instance, ask, askForJobs };
 }
 
 test("a call that waits for 2 s for other calls ends, and does not keep a place", async () => {
   const { ask } = await startDaemon();
   const gate = Promise.withResolvers<string>();
-  const calls = Array.from({ length: 16 }, async () => ask(() => gate.promise));
+  const calls = Array.from({ length: 4 }, async () => ask(() => gate.promise));
 
   expect(await ask(async () => "late")).toEqual({
     state: "unreachable",
-    problem: "This daemon asks too many others at the same time.",
+    problem: "This daemon sends too many requests at the same time.",
   });
 
   gate.resolve("done");
@@ -62,4 +67,44 @@ test("a daemon without a response delays one call, and is asked again when it re
   await expect.poll(() => daemon.requestCount).toBe(2);
   daemon.isSilent = false;
   await expect.poll(() => ask(async () => "again"), { timeout: 5_000 }).toEqual({ result: "again" });
+});
+
+test("a daemon that proves its identity and then stalls delays the same request once", async () => {
+  const { daemon, ask, askForJobs } = await startDaemon();
+  const silent = { state: "unreachable", problem: "It did not respond within 2 s." };
+  daemon.isStalled = true;
+  expect(await askForJobs()).toEqual(silent);
+
+  const startedMs = performance.now();
+  for (let count = 0; count < 5; count += 1) expect(await askForJobs()).toEqual(silent);
+
+  expect(performance.now() - startedMs).toBeLessThan(1_500);
+  expect(await ask(async () => "another operation")).toEqual({ result: "another operation" });
+});
+
+test("calls of a stream and other calls share the memory of a daemon without a response", async () => {
+  const { client, daemon, instance, ask } = await startDaemon();
+  daemon.isSilent = true;
+  await ask(async () => "late");
+
+  const startedMs = performance.now();
+  const question = { key: "k", offered: {}, follow: async function* () {} };
+  const answer = await client.follow(instance, question, new AbortController().signal);
+
+  expect(answer).toEqual({ state: "unreachable", problem: "It did not respond within 2 s." });
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
+test("a client that closes its stream does not make the daemon count as silent", async () => {
+  const { client, daemon, instance, ask } = await startDaemon();
+  daemon.isSilent = true;
+  const closing = new AbortController();
+  const opened = client.follow(instance, { key: "k", offered: {}, follow: async function* () {} }, closing.signal);
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  closing.abort();
+  await opened;
+
+  daemon.isSilent = false;
+
+  expect(await ask(async () => "at once")).toEqual({ result: "at once" });
 });
