@@ -18,6 +18,9 @@ const forgottenAfterMs = 86_400_000;
  */
 const unknownMemoryMs = 6_000;
 
+/** Time in ms for which heartbeats are not read again. Short compared with the 30 s after which a daemon without heartbeats counts as gone. */
+const heartbeatMemoryMs = 2_000;
+
 const InstanceRow = z.object({
   name: z.string(),
   run: z.string(),
@@ -57,6 +60,10 @@ export class InstanceRegistry {
   readonly #stopFollowing: () => void;
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<IsLive | undefined> | undefined;
+  /** The heartbeats of the last 2 s, unless a daemon has registered since then. `untilMs` is on the clock of `performance.now()`. */
+  #recent: { readonly isLive: IsLive; readonly untilMs: number } | undefined;
+  /** Number of registrations and removals of daemons. */
+  #changeCount = 0;
   /** Time on the clock of `performance.now()` until which the heartbeats count as unknown. */
   #unknownUntilMs = 0;
   #isDuplicateLogged = false;
@@ -115,10 +122,11 @@ export class InstanceRegistry {
 
   /**
    * Returns which of the other daemons have sent a heartbeat within 30 s. Returns all others if the primary does not respond, because the
-   * heartbeats are then unknown. After such a failure, the next calls resolve at once, while the registry asks the primary in the background.
+   * heartbeats are then unknown. Reads the heartbeats at most once in 2 s. After a failure, the next calls resolve at once, while the registry asks the primary in the background.
    */
   async readLive(): Promise<RegisteredInstance[]> {
     if (!this.#options.isShared) return [];
+    if (this.#recent && performance.now() < this.#recent.untilMs) return this.others().filter(this.#recent.isLive);
     const reading = (this.#reading ??= this.#tryHeartbeats());
     const isUnknown = performance.now() < this.#unknownUntilMs;
     if (isUnknown) reading.catch(() => undefined);
@@ -155,8 +163,10 @@ export class InstanceRegistry {
   /** Reads the heartbeats. Resolves with undefined if the primary does not respond. */
   async #tryHeartbeats(): Promise<IsLive | undefined> {
     try {
+      const changeCount = this.#changeCount;
       const isLive = await this.#readHeartbeats();
       this.#unknownUntilMs = 0;
+      if (changeCount === this.#changeCount) this.#recent = { isLive, untilMs: performance.now() + heartbeatMemoryMs };
       return isLive;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -216,6 +226,8 @@ export class InstanceRegistry {
   #applyInstance(id: string, row: z.output<typeof InstanceRow> | undefined, revision: number): void {
     if (row) this.#instances.set(id, { id, ...row, revision });
     else this.#instances.delete(id);
+    this.#changeCount += 1;
+    this.#recent = undefined;
   }
 }
 
