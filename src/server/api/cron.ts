@@ -29,7 +29,8 @@ export function createCronHandlers({
       const isWanted = (name: string) => (worker === undefined || worker === name) && namespacesCover(namespaces, name);
       const readOwn = () => cronJobs.list(isWanted, { withRuns: worker !== undefined });
       if (!asksOthers(instances, instance)) return readOwn();
-      const call = ({ cron }: ClientOf<typeof offered>) => cron.list({ query: { worker, instance: "self" } });
+      const call = async ({ cron }: ClientOf<typeof offered>) =>
+        (await cron.list({ query: { worker, instance: "self" } })).filter((job) => isWanted(job.worker));
       return mergeJobs(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
     },
     run: async ({ params, principal }) => {
@@ -44,16 +45,13 @@ const offered = { cron: { list } };
 
 /** Returns each job once, with the runs of all daemons that have the same active version as the first one. */
 function mergeJobs(answers: readonly ListedAnswer<readonly CronJob[]>[]): CronJob[] {
-  const jobs = new Map<string, CronJob[]>();
   const missing = answers.flatMap(({ instance: { name }, answer }) =>
     "problem" in answer ? `The runs of ${name} are missing. ${answer.problem}` : [],
   );
-  for (const { instance, answer } of answers) {
-    for (const job of "result" in answer ? answer.result : []) {
-      const id = `${job.worker} ${String(job.index).padStart(6, "0")}`;
-      jobs.set(id, [...(jobs.get(id) ?? []), namedRuns(job, instance.name)]);
-    }
-  }
+  const found = answers.flatMap(({ instance, answer }) =>
+    "result" in answer ? answer.result.map((job) => namedRuns(job, instance.name)) : [],
+  );
+  const jobs = Map.groupBy(found, ({ worker, index }) => `${worker} ${String(index).padStart(6, "0")}`);
   return [...jobs].toSorted(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, same]) => mergeJob(same, missing));
 }
 
@@ -61,11 +59,13 @@ function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJo
   const [first] = found;
   if (!first) return [];
   const same = found.filter(({ version }) => version === first.version);
+  // The daemons report the same runs of their leases. Each daemon sends at most `listedRuns`.
   const runs: CronRun[] = [];
+  const seen = new Set<string>();
   for (const { runs: ofDaemon = [] } of same) {
-    // The daemons report the same runs of their leases.
-    const seen = new Set(runs.map(runKey));
-    runs.push(...ofDaemon.filter((run) => !seen.has(runKey(run))));
+    const added = ofDaemon.slice(0, listedRuns).filter((run) => !seen.has(runKey(run)));
+    for (const run of added) seen.add(runKey(run));
+    runs.push(...added);
   }
   // The runs of a job with `on: one` are in the leases, also those of daemons without a response.
   const problem = first.problem ?? (missing.length > 0 && first.on === "every" ? missing.join(" ") : undefined);

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
-import type { ClientOf } from "../../shared/client.js";
+import { UnexpectedAnswerError, type ClientOf } from "../../shared/client.js";
 import { show, type DaemonMetrics, type PluginMetrics, type ShownMetrics, type WorkerMetrics } from "../../shared/contract/metrics.js";
 import {
   history as historyOperation,
@@ -13,7 +13,16 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import { asksOthers, collectAnswers, toListedInstances, type KnownInstances, type ListedAnswer } from "../instances/ask-others.js";
+import {
+  asksOthers,
+  collectAnswers,
+  missingOf,
+  resultsOf,
+  toListedInstances,
+  type KnownInstances,
+  type ListedAnswer,
+} from "../instances/ask-others.js";
+import { arePossibleSparklines, isPossibleHistory, type HistorySelection } from "../metrics/history/check-history.js";
 import { mergeHistories, mergeSparklines } from "../metrics/history/merge-histories.js";
 import { mergeMetrics } from "../metrics/merge-metrics.js";
 import type { PrometheusExporter } from "../metrics/prometheus-exporter.js";
@@ -61,7 +70,8 @@ export function createMetricsHandlers(options: MetricsHandlersOptions): Resource
     show: async ({ query: { instance, ...query }, principal, key }) => {
       const readOwn = () => readMetrics(metrics, query, principal);
       if (!asksOthers(instances, instance)) return readOwn();
-      const call = (client: MetricsClient) => client.metrics.show({ query: { ...query, instance: "self" } });
+      const call = async (client: MetricsClient) =>
+        withPermitted(await client.metrics.show({ query: { ...query, instance: "self" } }), query, principal);
       return toMergedMetrics(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
     },
     history: async ({ query: { worker, range, instance }, principal, key }) => {
@@ -72,35 +82,70 @@ export function createMetricsHandlers(options: MetricsHandlersOptions): Resource
           `The key "${principal.name}" is restricted to ${principal.namespaces.join(", ")}. Select one of its workers with the query parameter "worker".`,
         );
       const readOwn = async () => (worker === undefined || isInstalled(worker) ? history.read(worker, range) : undefined);
-      const call = (client: MetricsClient) =>
-        client.metrics.history({ query: { worker, range, instance: "self" } }).catch(withoutMissingWorker);
+      const call = async (client: MetricsClient) => {
+        const found = await client.metrics.history({ query: { worker, range, instance: "self" } }).catch(withoutMissingWorker);
+        return found && checkedHistory(found, { worker, range });
+      };
       const found = asksOthers(instances, instance)
-        ? toMergedHistory(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }))
+        ? toMergedHistory(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }), worker)
         : await readOwn();
       if (!found) throw new ApiError("WORKER_NOT_FOUND", `The worker ${JSON.stringify(worker)} is not installed.`);
       return found;
     },
     sparklines: async ({ query: { instance }, principal, key }) => {
-      const readOwn = () => history.sparklines((name) => namespacesCover(principal.namespaces, name));
+      const isWanted = (name: string) => namespacesCover(principal.namespaces, name);
+      const readOwn = () => history.sparklines(isWanted);
       if (!asksOthers(instances, instance)) return readOwn();
-      const answers = await collectAnswers(instances, instance, { question: { key, offered, call: askSparklines }, readOwn });
-      return mergeSparklines(resultsOf(answers), { isPartial: hasProblem(answers) });
+      const call = async (client: MetricsClient) => (await askSparklines(client)).filter(({ name }) => isWanted(name));
+      const answers = await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn });
+      return mergeSparklines(resultsOf(answers), { isPartial: missingOf(answers) !== undefined });
     },
   };
 }
 
 async function askSparklines(client: MetricsClient): Promise<Sparkline[]> {
-  return client.metrics.sparklines({ query: { instance: "self" } });
+  const sparklines = await client.metrics.sparklines({ query: { instance: "self" } });
+  if (!arePossibleSparklines(sparklines)) throw impossible();
+  return sparklines;
+}
+
+/** Returns the history of another daemon without markers that do not belong to it. Throws if it is longer than a daemon records. */
+function checkedHistory(found: MetricsHistory, selection: HistorySelection): MetricsHistory {
+  if (!isPossibleHistory(found, selection)) throw impossible();
+  return selection.worker === undefined ? found : { ...found, markers: found.markers.filter((marker) => marker.worker === undefined) };
+}
+
+function impossible(): UnexpectedAnswerError {
+  return new UnexpectedAnswerError("The response contains more than a daemon records.", { status: 200, requestId: undefined, text: "" });
+}
+
+interface MetricsQuery {
+  readonly worker?: string | undefined;
+  readonly detail: "workers" | "totals";
+}
+
+function isWantedBy(query: MetricsQuery, { namespaces }: Principal): (name: string) => boolean {
+  return (name) => (query.worker === undefined || query.worker === name) && namespacesCover(namespaces, name);
+}
+
+/** Returns the totals of workers for a query. */
+function toTotals(workers: readonly WorkerMetrics[], query: MetricsQuery): ShownMetrics["totals"] {
+  return totalsOf(query.worker === panelName ? workers : workers.filter(({ name }) => name !== panelName));
+}
+
+/** Returns what the caller is allowed to see of the metrics of another daemon, which checks the key itself, too. */
+function withPermitted(shown: ShownMetrics, query: MetricsQuery, principal: Principal): ShownMetrics {
+  const isWanted = isWantedBy(query, principal);
+  const workers = shown.workers.filter(({ name }) => isWanted(name));
+  const totals = workers.length === shown.workers.length ? shown.totals : toTotals(workers, query);
+  if (!isRestricted(principal)) return { ...shown, totals, workers };
+  const { version, startedAt, uptimeSeconds, eventLoopLag } = shown.daemon;
+  return { daemon: { version, startedAt, uptimeSeconds, eventLoopLag }, totals, workers };
 }
 
 /** Returns the metrics of this daemon. */
-async function readMetrics(
-  metrics: MetricsPort,
-  query: { readonly worker?: string | undefined; readonly detail: "workers" | "totals" },
-  principal: Principal,
-): Promise<ShownMetrics> {
-  const isWanted = (name: string) => (query.worker === undefined || query.worker === name) && namespacesCover(principal.namespaces, name);
-  const readings = await metrics.workers(isWanted);
+async function readMetrics(metrics: MetricsPort, query: MetricsQuery, principal: Principal): Promise<ShownMetrics> {
+  const readings = await metrics.workers(isWantedBy(query, principal));
   const workers: WorkerMetrics[] = [];
   for (const [index, reading] of readings.entries()) {
     workers.push(toWorkerMetrics(reading, performance.now()));
@@ -110,7 +155,7 @@ async function readMetrics(
   const wantsAll = query.detail === "workers" && query.worker === undefined;
   return {
     daemon: metrics.daemon(isRestricted(principal)),
-    totals: totalsOf(query.worker === panelName ? workers : workers.filter(({ name }) => name !== panelName)),
+    totals: toTotals(workers, query),
     workers: query.detail === "workers" ? workers : [],
     ...(wantsAll && !isRestricted(principal) ? { plugins: metrics.plugins(false) } : {}),
   };
@@ -130,21 +175,26 @@ function toMergedMetrics(answers: readonly ListedAnswer<ShownMetrics>[]): ShownM
   };
 }
 
-/** Adds up the histories of all daemons that have the worker. Returns undefined if no daemon has it. */
-function toMergedHistory(answers: readonly ListedAnswer<MetricsHistory | undefined>[]): MetricsHistory | undefined {
+/**
+ * Adds up the histories of all daemons that have the worker. Returns undefined if no daemon has it. Throws INSTANCE_UNAVAILABLE if only a
+ * daemon without a response possibly has it.
+ */
+function toMergedHistory(
+  answers: readonly ListedAnswer<MetricsHistory | undefined>[],
+  worker: string | undefined,
+): MetricsHistory | undefined {
   const [first, ...others] = answers.flatMap(({ instance, answer }) =>
     "result" in answer && answer.result ? [{ instance: instance.name, history: answer.result }] : [],
   );
+  const missing = missingOf(answers);
+  if (!first && missing)
+    throw new ApiError(
+      "INSTANCE_UNAVAILABLE",
+      `No daemon that responds has the worker ${JSON.stringify(worker)}, and the daemon ${missing.name} gives no usable response. ${missing.problem}`,
+    );
   if (!first) return undefined;
-  return { ...mergeHistories([first, ...others], { isPartial: hasProblem(answers) }), instances: toListedInstances(answers) };
-}
-
-function resultsOf<Result>(answers: readonly ListedAnswer<Result>[]): Result[] {
-  return answers.flatMap(({ answer }) => ("result" in answer ? [answer.result] : []));
-}
-
-function hasProblem(answers: readonly ListedAnswer<unknown>[]): boolean {
-  return answers.some(({ answer }) => "problem" in answer);
+  const options = { isPartial: missing !== undefined, isOfDaemons: worker === undefined, now: Date.now() / 1000 };
+  return { ...mergeHistories([first, ...others], options), instances: toListedInstances(answers) };
 }
 
 /** Returns undefined for the error of a daemon that does not have the worker. */

@@ -86,10 +86,12 @@ export function createWorkerHandlers({
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
     health: async ({ query: { worker, instance = "all" }, principal: { namespaces }, key }) => {
-      const readOwn = () => health.read((name) => (worker === undefined || worker === name) && namespacesCover(namespaces, name));
+      const isWanted = (name: string) => (worker === undefined || worker === name) && namespacesCover(namespaces, name);
+      const readOwn = () => health.read(isWanted);
       if (!asksOthers(instances, instance)) return readOwn();
       const offered = { workers: { health: healthOperation } };
-      const call = ({ workers }: ClientOf<typeof offered>) => workers.health({ query: { worker, instance: "self" } });
+      const call = async ({ workers }: ClientOf<typeof offered>) =>
+        (await workers.health({ query: { worker, instance: "self" } })).filter(({ name }) => isWanted(name));
       return mergeHealth(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
     },
     upload: async ({ file, principal, query, via }) => {

@@ -1,6 +1,6 @@
 import { workerStates, type WorkerHealth } from "../../shared/contract/worker-health.js";
 
-/** Health of all workers on one daemon, or the reason why it is missing. */
+/** Health of all workers on one daemon with a unique name, or the reason why it is missing. */
 export interface DaemonHealth {
   readonly instance: { readonly name: string; readonly id: string };
   readonly answer: { readonly result: readonly WorkerHealth[] } | { readonly problem: string };
@@ -24,9 +24,7 @@ export function mergeHealth(daemons: readonly DaemonHealth[]): WorkerHealth[] {
   const found = daemons.flatMap(({ instance, answer }) =>
     "result" in answer ? answer.result.map((health): Finding => ({ instance, health })) : [],
   );
-  const findings = new Map<string, Finding[]>();
-  for (const finding of found) findings.set(finding.health.name, [...(findings.get(finding.health.name) ?? []), finding]);
-  return [...findings]
+  return [...Map.groupBy(found, ({ health }) => health.name)]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([, ofWorker]) => {
       const [worst, ...others] = ofWorker.toSorted(bySeverity);

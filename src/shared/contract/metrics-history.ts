@@ -44,7 +44,7 @@ export const MetricsHistory = z.object({
       incomplete: z
         .array(z.boolean())
         .optional()
-        .describe("True if the values of a daemon are missing in the interval, so the sums are too low; only with `instances`"),
+        .describe("True if the values of a daemon that ran are missing in the interval, so the sums are too low; only with `instances`"),
     })
     .describe(
       "Lists of equal length, oldest first. Of several daemons: the sums of the values; percentiles cannot be added, so each is the highest one of a daemon",
@@ -58,7 +58,7 @@ export const Sparkline = z.object({
   name: z.string(),
   requests: Counts.describe("Completed requests in each of the last 60 complete minutes, oldest first"),
   failed: Counts.describe("Failed ones of them"),
-  isIncomplete: z.boolean().optional().describe("True if a daemon gave no response, so the numbers are too low"),
+  isIncomplete: z.boolean().optional().describe("True if a daemon that runs gave no response, so the numbers are too low"),
 });
 export type Sparkline = z.output<typeof Sparkline>;
 

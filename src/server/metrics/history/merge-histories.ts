@@ -8,7 +8,7 @@ const sameChangeSeconds = 60;
  */
 const mostUncompleted = 2;
 
-/** History of one daemon. `instance` is its name. */
+/** History of one daemon. `instance` is its unique name. */
 export interface DaemonHistory {
   readonly instance: string;
   readonly history: MetricsHistory;
@@ -16,19 +16,40 @@ export interface DaemonHistory {
 
 type Points = MetricsHistory["points"];
 
+interface MergeOptions {
+  /** True if a daemon that runs gave no response. */
+  readonly isPartial: boolean;
+  /** True for the history of whole daemons, false for that of a worker. */
+  readonly isOfDaemons: boolean;
+  /** Unix time in seconds of this daemon. */
+  readonly now: number;
+}
+
 /**
  * Adds up the histories of several daemons for the same range. Percentiles of request durations cannot be added, so each is the highest one
- * of a daemon. An interval is incomplete if a daemon has none although it has an earlier one, and every interval is incomplete if `isPartial`
- * is true, because a daemon gave no response.
+ * of a daemon. An interval is incomplete if a daemon lacks it that ran before, and every interval is incomplete if `isPartial` is true.
+ * Omits intervals after the current one, which only a daemon with a wrong clock has.
  */
 export function mergeHistories(
   daemons: readonly [DaemonHistory, ...DaemonHistory[]],
-  { isPartial }: { readonly isPartial: boolean },
+  { isPartial, isOfDaemons, now }: MergeOptions,
 ): MetricsHistory {
-  const series = daemons.map(({ history: { points } }) => ({ points, indexes: new Map(points.at.map((at, index) => [at, index])) }));
-  const ends = [...new Set(series.flatMap(({ points }) => points.at))].toSorted((one, other) => one - other);
-  const lacksDaemon = ends.map((at) => series.some(({ points, indexes }) => (points.at[0] ?? Infinity) < at && !indexes.has(at)));
-  const complete = Math.max(lacksDaemon.lastIndexOf(false) + 1, ends.length - mostUncompleted);
+  const { stepSeconds } = daemons[0].history;
+  const currentEnd = Math.ceil(now / stepSeconds) * stepSeconds;
+  const series = daemons.map(({ history }) => ({
+    points: history.points,
+    indexes: new Map(history.points.at.map((at, index) => [at, index])),
+    firstAt: firstTimeOf(history, isOfDaemons),
+  }));
+  const ends = [...new Set(series.flatMap(({ points }) => points.at))]
+    .filter((at) => at <= currentEnd)
+    .toSorted((one, other) => one - other);
+  const lacks = (at: number, { firstAt, indexes }: (typeof series)[number]) => firstAt < at && !indexes.has(at);
+  const lacksDaemon = ends.map((at) => series.some((one) => lacks(at, one)));
+  // A daemon without any interval does not complete one soon.
+  const recording = series.filter(({ points }) => points.at.length > 0);
+  const isUncompleted = ends.map((at) => recording.some((one) => lacks(at, one)));
+  const complete = Math.max(isUncompleted.lastIndexOf(false) + 1, ends.length - mostUncompleted);
   const at = ends.slice(0, complete);
   const column = <Value>(read: (points: Points) => readonly Value[], merge: (values: Value[]) => Value): Value[] =>
     at.map((end) =>
@@ -40,7 +61,7 @@ export function mergeHistories(
       ),
     );
   return {
-    stepSeconds: daemons[0].history.stepSeconds,
+    stepSeconds,
     points: {
       at,
       requests: column(({ requests }) => requests, sumOf),
@@ -74,26 +95,39 @@ export function mergeSparklines(daemons: readonly (readonly Sparkline[])[], { is
     .map((sum) => (isPartial ? { ...sum, isIncomplete: true } : sum));
 }
 
+/**
+ * Returns the Unix time in seconds after which a daemon has all intervals, or Infinity if it has none of a worker. A whole daemon without
+ * intervals lacks those since its start, or all if it records none.
+ */
+function firstTimeOf({ points, markers }: MetricsHistory, isOfDaemons: boolean): number {
+  const [first] = points.at;
+  if (first !== undefined || !isOfDaemons) return first ?? Infinity;
+  return markers.find(({ type }) => type === "start")?.at ?? -Infinity;
+}
+
+/** The newest marker of a change, and the newest one of another daemon. */
+interface NewestMarkers {
+  readonly newest: HistoryMarker;
+  readonly ofAnother: HistoryMarker | undefined;
+}
+
 /** Returns the markers of all daemons, oldest first. A deployment or restart on several daemons is the marker of the first one. */
 function mergeMarkers(daemons: readonly DaemonHistory[]): HistoryMarker[] {
   const all = daemons.flatMap(({ instance, history }) => history.markers.map((marker) => ({ ...marker, instance })));
   const kept: HistoryMarker[] = [];
+  const changes = new Map<string, NewestMarkers>();
   for (const marker of all.toSorted((one, other) => one.at - other.at)) {
-    const first = marker.type === "start" ? undefined : kept.findLast((earlier) => isSameChange(earlier, marker));
-    if (!first) kept.push(marker);
-    else if (first.by === undefined && marker.by !== undefined) first.by = marker.by;
+    const change = JSON.stringify([marker.type, marker.worker, marker.version]);
+    const earlier = changes.get(change);
+    const ofAnother = earlier?.newest.instance === marker.instance ? earlier.ofAnother : earlier?.newest;
+    if (marker.type !== "start" && ofAnother && marker.at - ofAnother.at <= sameChangeSeconds) {
+      if (ofAnother.by === undefined && marker.by !== undefined) ofAnother.by = marker.by;
+    } else {
+      kept.push(marker);
+      changes.set(change, { newest: marker, ofAnother });
+    }
   }
   return kept;
-}
-
-function isSameChange(earlier: HistoryMarker, { at, type, worker, version, instance }: HistoryMarker): boolean {
-  return (
-    earlier.type === type &&
-    earlier.worker === worker &&
-    earlier.version === version &&
-    earlier.instance !== instance &&
-    at - earlier.at <= sameChangeSeconds
-  );
 }
 
 function addMinutes(one: readonly number[], other: readonly number[]): number[] {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { arePossibleSparklines, isPossibleHistory } from "../../../../../src/server/metrics/history/check-history.js";
 import { mergeHistories, mergeSparklines, type DaemonHistory } from "../../../../../src/server/metrics/history/merge-histories.js";
 import type { HistoryMarker, Sparkline } from "../../../../../src/shared/contract/metrics-history.js";
 
@@ -18,7 +19,8 @@ function daemon(instance: string, minutes: readonly number[], markers: readonly 
   return { instance, history: { stepSeconds: 60, points, markers: [...markers] } };
 }
 
-const whole = { isPartial: false };
+const whole = { isPartial: false, isOfDaemons: true, now: 86_400 };
+const ofWorker = { ...whole, isOfDaemons: false };
 /** Returns a marker of a deployment. `by` is the name of the key. */
 function deploy(at: number, by?: string): HistoryMarker {
   return { at, type: "deploy", worker: "shop", version: "2", ...(by && { by }) };
@@ -84,7 +86,7 @@ describe("merged histories", () => {
   });
 
   test("are incomplete in every interval if a daemon gave no response", () => {
-    const { points } = mergeHistories([daemon("a", [1, 2])], { isPartial: true });
+    const { points } = mergeHistories([daemon("a", [1, 2])], { ...whole, isPartial: true });
     expect([minutesOf(points.at), points.incomplete]).toEqual([
       [1, 2],
       [true, true],
@@ -110,6 +112,31 @@ describe("merged histories", () => {
     ]);
   });
 
+  test("are incomplete since the start of a daemon without intervals, or always if it records none", () => {
+    const minutes = [1, 2, 3, 4, 5];
+    const incompleteWith = (other: DaemonHistory, options = whole) =>
+      mergeHistories([daemon("a", minutes), other], options).points.incomplete;
+
+    expect(incompleteWith(daemon("b", [], [start(150)]))).toEqual([false, false, true, true, true]);
+    expect(incompleteWith(daemon("b", []))).toEqual([true, true, true, true, true]);
+    expect(incompleteWith(daemon("b", []), ofWorker)).toEqual([false, false, false, false, false]);
+  });
+
+  test("end with the current interval of this daemon, whatever the clock of another is", () => {
+    const { points } = mergeHistories([daemon("a", [1, 2, 3]), daemon("b", [2, 3, 4, 5, 6])], { ...whole, now: 170 });
+    expect([minutesOf(points.at), points.incomplete]).toEqual([
+      [1, 2, 3],
+      [false, false, false],
+    ]);
+  });
+
+  test("merge 50,000 markers of another daemon within 2 s of CPU time", () => {
+    const markers = Array.from({ length: 50_000 }, (_value, index) => ({ ...deploy(index), version: String(index) }));
+    const before = process.cpuUsage();
+    expect(mergeHistories([daemon("a", [1]), daemon("b", [1], markers)], whole).markers).toHaveLength(50_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+  });
+
   test("are empty without intervals", () => {
     const { points } = mergeHistories([daemon("a", []), daemon("b", [])], whole);
     expect([points.at, points.requests, points.incomplete]).toEqual([[], [], []]);
@@ -125,5 +152,29 @@ test("merged sparklines add up each minute of a worker, sorted by name", () => {
     ["shop", 5, 2],
   ]);
   expect(merged.some((sum) => "isIncomplete" in sum)).toBe(false);
-  expect(mergeSparklines(daemons, { isPartial: true }).map(({ isIncomplete }) => isIncomplete)).toEqual([true, true]);
+  expect(mergeSparklines(daemons, { ...whole, isPartial: true }).map(({ isIncomplete }) => isIncomplete)).toEqual([true, true]);
+});
+
+describe("the history of another daemon", () => {
+  const selection = { worker: "shop", range: "1h" } as const;
+  const minutes = (count: number) => Array.from({ length: count }, (_value, minute) => minute);
+  const markers = (count: number) => Array.from({ length: count }, (_value, second) => start(second));
+
+  test.each([
+    ["61 intervals", daemon("b", minutes(61)).history, true],
+    ["62 intervals", daemon("b", minutes(62)).history, false],
+    ["1000 markers", daemon("b", [1], markers(1000)).history, true],
+    ["1001 markers", daemon("b", [1], markers(1001)).history, false],
+    ["intervals of another length", { ...daemon("b", [1]).history, stepSeconds: 10 as const }, false],
+    ["lists of different lengths", { ...daemon("b", [1]).history, points: { ...daemon("b", [1]).history.points, failed: [] } }, false],
+  ])("with %s is accepted: %#", (_name, history, isPossible) => {
+    expect(isPossibleHistory(history, selection)).toBe(isPossible);
+  });
+
+  test("has sparklines with at most 60 minutes and lists of equal length", () => {
+    const sparkline = line("shop", 1);
+    expect(arePossibleSparklines([sparkline])).toBe(true);
+    expect(arePossibleSparklines([sparkline, { ...sparkline, failed: [] }])).toBe(false);
+    expect(arePossibleSparklines([{ name: "shop", requests: minutes(61), failed: minutes(61) }])).toBe(false);
+  });
 });
