@@ -39,7 +39,7 @@ export async function askOthers<Offered extends Operations, Result>(
 ): Promise<{ instance: RegisteredInstance; answer: OtherAnswer<Result> }[]> {
   const others = registry.others();
   if (others.length === 0) return [];
-  const live = new Set((await registry.readLive()).map(({ id }) => id));
+  const live = new Set((await registry.readLive({ maximumAgeMs: 0 })).map(({ id }) => id));
   return Promise.all(
     others.map(async (instance) => ({ instance, answer: live.has(instance.id) ? await client.ask(instance, question) : gone })),
   );
@@ -56,7 +56,7 @@ export async function askInstance<Offered extends Operations, Result>(
 ): Promise<{ instance: RegisteredInstance; result: Result } | undefined> {
   const instance = registry.get(nameOrId);
   if (instance.id === registry.own.id) return undefined;
-  const isLive = (await registry.readLive()).some(({ id }) => id === instance.id);
+  const isLive = (await registry.readLive({ maximumAgeMs: 0 })).some(({ id }) => id === instance.id);
   const answer = isLive ? await client.ask(instance, question) : gone;
   if ("result" in answer) return { instance, result: answer.result };
   throw new ApiError("INSTANCE_UNAVAILABLE", `The daemon ${instance.name} gives no usable response. ${answer.problem}`);

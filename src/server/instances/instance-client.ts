@@ -151,7 +151,7 @@ export class InstanceClient {
     } catch (error) {
       // A slow operation does not prove that the daemon gives no response.
       if (!isFound && isTimeout(signal, startedMs)) this.#noteSilence(run);
-      return toAnswer(error, signal);
+      return isFound && signal.aborted ? slow() : toAnswer(error, signal);
     } finally {
       this.#places.release(run);
     }
@@ -199,7 +199,7 @@ export class InstanceClient {
     return async (request) => {
       const agent = () => (request.streamUntil ? (this.#streamAgent ??= createAgent()) : (this.#agent ??= createAgent(mostPerDaemon)));
       const name = `${run} ${request.path}`;
-      if (this.#isSilent(name)) throw new SilentRequestError();
+      if (this.#isSilent(name)) throw new SlowRequestError();
       const startedMs = performance.now();
       try {
         return await transportOf({ origin, agent, credential }, signal)(request);
@@ -260,7 +260,7 @@ async function* startingWith<Event>(
 }
 
 class ResponseTooLongError extends Error {}
-class SilentRequestError extends Error {}
+class SlowRequestError extends Error {}
 
 /** A daemon with an address that this daemon is allowed to call. */
 interface ReachableInstance extends Pick<RegisteredInstance, "id" | "run"> {
@@ -273,19 +273,25 @@ export function problemOf(error: unknown): string {
 }
 
 function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
-  if (signal?.aborted || error instanceof SilentRequestError) return silent();
+  if (error instanceof SlowRequestError) return slow();
+  if (signal?.aborted) return silent();
   if (error instanceof ApiError && error.code === "NOT_READY") return { state: "starting", problem: error.message };
   if (error instanceof ApiError && error.code === "AUTH_REQUIRED")
     return unreachable("It rejects this key. All daemons need the same root key (RUNTIME_ROOT_KEY_FILE).");
   if (error instanceof ApiError) return unreachable(`It rejects the request (${error.code}).`);
   if (error instanceof UnexpectedAnswerError) return unreachable(`It sends an unexpected response (status ${error.status}).`);
-  if (error instanceof ResponseTooLongError) return unreachable("Its response is too long.");
+  if (error instanceof ResponseTooLongError) return unreachable(`Its response is longer than ${longestResponseBytes / 1024 / 1024} MiB.`);
   const { code } = error as { readonly code?: unknown };
   return unreachable(`It is not reachable${typeof code === "string" ? ` (${code})` : ""}.`);
 }
 
 function silent(): { state: "unreachable"; problem: string } {
   return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
+}
+
+/** Returns the answer of a daemon that has proved its identity, but has not completed the operation. */
+function slow(): { state: "unreachable"; problem: string } {
+  return unreachable(`Its response takes longer than ${deadlineMs / 1000} s.`);
 }
 
 function unreachable(problem: string): { state: "unreachable"; problem: string } {

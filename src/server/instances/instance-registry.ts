@@ -18,7 +18,7 @@ const forgottenAfterMs = 86_400_000;
  */
 const unknownMemoryMs = 6_000;
 
-/** Time in ms for which heartbeats are not read again. Short compared with the 30 s after which a daemon without heartbeats counts as gone. */
+/** Age in ms up to which streams use earlier heartbeats. Short compared with the 30 s after which a daemon without heartbeats is gone. */
 const heartbeatMemoryMs = 2_000;
 
 const InstanceRow = z.object({
@@ -60,8 +60,8 @@ export class InstanceRegistry {
   readonly #stopFollowing: () => void;
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<IsLive | undefined> | undefined;
-  /** The heartbeats of the last 2 s, unless a daemon has registered since then. `untilMs` is on the clock of `performance.now()`. */
-  #recent: { readonly isLive: IsLive; readonly untilMs: number } | undefined;
+  /** The last heartbeats, unless a daemon has registered since then. `readAtMs` is on the clock of `performance.now()`. */
+  #recent: { readonly isLive: IsLive; readonly readAtMs: number } | undefined;
   /** Number of registrations and removals of daemons. */
   #changeCount = 0;
   /** Time on the clock of `performance.now()` until which the heartbeats count as unknown. */
@@ -122,11 +122,11 @@ export class InstanceRegistry {
 
   /**
    * Returns which of the other daemons have sent a heartbeat within 30 s. Returns all others if the primary does not respond, because the
-   * heartbeats are then unknown. Reads the heartbeats at most once in 2 s. After a failure, the next calls resolve at once, while the registry asks the primary in the background.
+   * heartbeats are then unknown. Uses heartbeats that were read within `maximumAgeMs`. After a failure, the next calls resolve at once, while the registry asks the primary in the background.
    */
-  async readLive(): Promise<RegisteredInstance[]> {
+  async readLive({ maximumAgeMs = heartbeatMemoryMs } = {}): Promise<RegisteredInstance[]> {
     if (!this.#options.isShared) return [];
-    if (this.#recent && performance.now() < this.#recent.untilMs) return this.others().filter(this.#recent.isLive);
+    if (this.#recent && performance.now() - this.#recent.readAtMs < maximumAgeMs) return this.others().filter(this.#recent.isLive);
     const reading = (this.#reading ??= this.#tryHeartbeats());
     const isUnknown = performance.now() < this.#unknownUntilMs;
     if (isUnknown) reading.catch(() => undefined);
@@ -166,7 +166,7 @@ export class InstanceRegistry {
       const changeCount = this.#changeCount;
       const isLive = await this.#readHeartbeats();
       this.#unknownUntilMs = 0;
-      if (changeCount === this.#changeCount) this.#recent = { isLive, untilMs: performance.now() + heartbeatMemoryMs };
+      if (changeCount === this.#changeCount) this.#recent = { isLive, readAtMs: performance.now() };
       return isLive;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

@@ -74,7 +74,7 @@ export function mergeHistories(
         (values) => Math.round(sumOf(values) * 1000) / 1000,
       ),
       isolates: column(({ isolates }) => isolates, sumOf),
-      incomplete: lacksDaemon.slice(0, complete).map((lacks) => lacks || isPartial),
+      incomplete: lacksDaemon.slice(0, complete).map((isLacking) => isLacking || isPartial),
     },
     markers: mergeMarkers(daemons),
   };

@@ -37,11 +37,9 @@ function instancesOf(...others: readonly OtherDaemon[]): KnownInstances {
 const restricted = { name: "ci", namespaces: ["@shop"] };
 const unrestricted = { name: "root", namespaces: ["*"] };
 
-type AnyCall = { query: object; principal: object };
 /** Calls a handler with a query of all daemons. */
-async function call(handler: unknown, given: AnyCall): Promise<unknown> {
-  const { query, ...others } = given;
-  return (handler as (input: object) => Promise<unknown>)({ query: { instance: "all", ...query }, key: "k", ...others });
+async function callWith(handler: unknown, { query, principal }: { query: object; principal: object }): Promise<unknown> {
+  return (handler as (input: object) => Promise<unknown>)({ query: { instance: "all", ...query }, key: "k", principal });
 }
 
 test("an answer has the id as the name of a daemon whose name another one has", async () => {
@@ -57,48 +55,53 @@ test("an answer has the id as the name of a daemon whose name another one has", 
   ]);
 });
 
-describe("the cron jobs of all daemons", () => {
-  const run = (at: number): CronRun => ({ at, durationMs: 1, status: 200, outcome: "ok", trigger: "manual" });
-  const job = (worker: string, runs: readonly CronRun[]) =>
-    ({ worker, version: "1", index: 0, on: "every", isRunning: false, lastRun: null, runs: [...runs] }) as unknown as CronJob;
-  const list = (own: CronJob[], answered: readonly CronJob[], principal: object) => {
-    const instances = instancesOf({ id: "b", answers: { cron: { list: async () => answered } } });
-    const cronJobs = { list: async () => own, run: async () => run(0) };
-    return call(createCronHandlers({ cronJobs, instances, isInstalled: () => true }).list, { query: {}, principal });
-  };
+const run = (at: number): CronRun => ({ at, durationMs: 1, status: 200, outcome: "ok", trigger: "manual" });
+const job = (worker: string, runs: readonly CronRun[]) =>
+  ({ worker, version: "1", index: 0, on: "every", isRunning: false, lastRun: null, runs: [...runs] }) as unknown as CronJob;
 
+const listJobs = (own: CronJob[], answered: readonly CronJob[], principal: object) => {
+  const instances = instancesOf({ id: "b", answers: { cron: { list: async () => answered } } });
+  const cronJobs = { list: async () => own, run: async () => run(0) };
+  return callWith(createCronHandlers({ cronJobs, instances, isInstalled: () => true }).list, { query: {}, principal });
+};
+
+describe("the cron jobs of all daemons", () => {
   test("contain runs of the same second on daemons with the same name", async () => {
-    const jobs = await list([job("@shop/api", [run(7)])], [job("@shop/api", [run(7)])], unrestricted);
+    const jobs = await listJobs([job("@shop/api", [run(7)])], [job("@shop/api", [run(7)])], unrestricted);
     expect(jobs).toMatchObject([{ runs: [{ instance: "a" }, { instance: "b" }] }]);
   });
 
   test("contain no workers of other namespaces, and at most 50 runs of a daemon", async () => {
     const runs = Array.from({ length: 51 }, (_value, at) => run(100 - at));
-    const jobs = await list([], [job("@shop/api", runs), job("@blog/api", [])], restricted);
+    const jobs = await listJobs([], [job("@shop/api", runs), job("@blog/api", [])], restricted);
     expect(jobs).toMatchObject([{ worker: "@shop/api", runs: runs.slice(0, 50) }]);
   });
 
   test("merge 50,000 copies of one job within 2 s of CPU time", async () => {
     const copies = Array.from({ length: 50_000 }, () => job("@shop/api", [run(7)]));
     const before = process.cpuUsage();
-    expect(await list([], copies, unrestricted)).toHaveLength(1);
+    expect(await listJobs([], copies, unrestricted)).toHaveLength(1);
     expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
   });
 });
 
+const health = (name: string) => ({ name, version: "1", state: "ok", since: 1 });
+
 test("the health of all daemons contains no workers of other namespaces", async () => {
-  const health = (name: string) => ({ name, version: "1", state: "ok", since: 1 });
   const answers = { workers: { health: async () => [health("@shop/api"), health("@blog/api")] } };
   const options = { instances: instancesOf({ id: "b", answers }), health: { read: () => [] } };
   const handlers = createWorkerHandlers(options as unknown as Parameters<typeof createWorkerHandlers>[0]);
 
-  expect(await call(handlers.health, { query: {}, principal: restricted })).toMatchObject([{ name: "@shop/api", instance: "b" }]);
+  expect(await callWith(handlers.health, { query: {}, principal: restricted })).toMatchObject([{ name: "@shop/api", instance: "b" }]);
 });
+
+const requestsOf = (total: number) => ({ ...counts, requests: { ...counts.requests, total } });
+
+const missingWorker = async () => Promise.reject(new ApiError("WORKER_NOT_FOUND", "No worker."));
 
 describe("the metrics of all daemons", () => {
   const harmless = { version: "1", startedAt: 1, uptimeSeconds: 1, eventLoopLag: { p50Ms: 0, p99Ms: 0, maximumMs: 0 } };
   const none = { count: 0, p50Ms: null, p90Ms: null, p99Ms: null, maximumMs: null };
-  const requestsOf = (total: number) => ({ ...counts, requests: { ...counts.requests, total } });
   const worker = (name: string, total: number) => {
     const latency = { recent: { ...none, windowSeconds: 60 }, sinceStart: none };
     return { ...requestsOf(total), name, version: "1", kind: "module" as const, latency };
@@ -112,7 +115,6 @@ describe("the metrics of all daemons", () => {
     plugins: [{ plugin: "gateway", counters: [] }],
   };
 
-  const missingWorker = async () => Promise.reject(new ApiError("WORKER_NOT_FOUND", "No worker."));
   const answering = (metrics: object) => ({
     metrics: { show: async () => shown, history: async () => history, sparklines: async () => [], ...metrics },
   });
@@ -127,8 +129,8 @@ describe("the metrics of all daemons", () => {
     const { show } = handlersWith(true, { id: "b", answers: answering({}) });
     const query = { detail: "workers" };
 
-    const all = (await call(show, { query, principal: unrestricted })) as ShownMetrics;
-    const permitted = (await call(show, { query, principal: restricted })) as ShownMetrics;
+    const all = (await callWith(show, { query, principal: unrestricted })) as ShownMetrics;
+    const permitted = (await callWith(show, { query, principal: restricted })) as ShownMetrics;
 
     expect([all.workers.length, all.totals.requests.total, all.instances?.[1]?.daemon]).toEqual([2, 10, shown.daemon]);
     expect(permitted.workers.map(({ name }) => name)).toEqual(["@shop/api"]);
@@ -139,12 +141,12 @@ describe("the metrics of all daemons", () => {
   test("contain only permitted sparklines", async () => {
     const lines = ["@shop/a", "@blog/a"].map((name) => ({ name, requests: [1], failed: [0] }));
     const { sparklines } = handlersWith(true, { id: "b", answers: answering({ sparklines: async () => lines }) });
-    expect(await call(sparklines, { query: {}, principal: restricted })).toMatchObject([{ name: "@shop/a" }, { name: "@shop/api" }]);
+    expect(await callWith(sparklines, { query: {}, principal: restricted })).toMatchObject([{ name: "@shop/a" }, { name: "@shop/api" }]);
   });
 
   const query = { worker: "@shop/api", range: "24h" };
   const readHistory = (hasWorker: boolean, ...others: readonly OtherDaemon[]) =>
-    call(handlersWith(hasWorker, ...others).history, { query, principal: unrestricted });
+    callWith(handlersWith(hasWorker, ...others).history, { query, principal: unrestricted });
 
   test("reject the history of a worker that possibly only a daemon without a response has", async () => {
     const without = { id: "b", answers: answering({ history: missingWorker }) };

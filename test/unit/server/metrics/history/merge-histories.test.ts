@@ -39,6 +39,8 @@ function line(name: string, first: number): Sparkline {
   };
 }
 
+const minutesFrom0 = (count: number) => Array.from({ length: count }, (_value, minute) => minute);
+const starts = (count: number) => Array.from({ length: count }, (_value, second) => start(second));
 const minutesOf = (at: readonly number[]) => at.map((end) => end / 60);
 
 describe("merged histories", () => {
@@ -157,14 +159,12 @@ test("merged sparklines add up each minute of a worker, sorted by name", () => {
 
 describe("the history of another daemon", () => {
   const selection = { worker: "shop", range: "1h" } as const;
-  const minutes = (count: number) => Array.from({ length: count }, (_value, minute) => minute);
-  const markers = (count: number) => Array.from({ length: count }, (_value, second) => start(second));
 
   test.each([
-    ["61 intervals", daemon("b", minutes(61)).history, true],
-    ["62 intervals", daemon("b", minutes(62)).history, false],
-    ["1000 markers", daemon("b", [1], markers(1000)).history, true],
-    ["1001 markers", daemon("b", [1], markers(1001)).history, false],
+    ["61 intervals", daemon("b", minutesFrom0(61)).history, true],
+    ["62 intervals", daemon("b", minutesFrom0(62)).history, false],
+    ["1000 markers", daemon("b", [1], starts(1000)).history, true],
+    ["1001 markers", daemon("b", [1], starts(1001)).history, false],
     ["intervals of another length", { ...daemon("b", [1]).history, stepSeconds: 10 as const }, false],
     ["lists of different lengths", { ...daemon("b", [1]).history, points: { ...daemon("b", [1]).history.points, failed: [] } }, false],
   ])("with %s is accepted: %#", (_name, history, isPossible) => {
@@ -175,6 +175,6 @@ describe("the history of another daemon", () => {
     const sparkline = line("shop", 1);
     expect(arePossibleSparklines([sparkline])).toBe(true);
     expect(arePossibleSparklines([sparkline, { ...sparkline, failed: [] }])).toBe(false);
-    expect(arePossibleSparklines([{ name: "shop", requests: minutes(61), failed: minutes(61) }])).toBe(false);
+    expect(arePossibleSparklines([{ name: "shop", requests: minutesFrom0(61), failed: minutesFrom0(61) }])).toBe(false);
   });
 });
