@@ -285,7 +285,7 @@ export class Daemon {
       }),
       logs: createLogHandlers({ logs, packages, instances }),
       data: createDataHandlers({ storage: engine.storage, limitOf: (name) => packages.resolve(name, undefined)?.manifest.data }),
-      cron: createCronHandlers({ cronJobs, isInstalled: (name) => packages.isInstalled(name, undefined) }),
+      cron: createCronHandlers({ cronJobs, instances, isInstalled: (name) => packages.isInstalled(name, undefined) }),
       instances: createInstanceHandlers({
         instances,
         lagSeconds: () => store.readState().replica?.lagSeconds,
@@ -302,6 +302,7 @@ export class Daemon {
         metrics: this.#metrics,
         exposition: new PrometheusExporter(),
         history: services.metricsHistory,
+        instances,
         isInstalled: (name) => packages.isInstalled(name, undefined),
       }),
       documentation: createDocumentationHandlers(this.#config.apiBase),

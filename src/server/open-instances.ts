@@ -40,7 +40,7 @@ export function openInstances({ primary }: Config, options: InstancesOptions): I
         records: store.records,
         run: registry.own.run,
         nowMs: () => store.leases.nowMs(),
-        countOthers: async () => (await registry.readLive()).length,
+        countOthers: async () => (await registry.readLive({ maximumAgeMs: 0 })).length,
         onSignal: (signal) => carryOut(signal, options),
         log,
       })

@@ -7,7 +7,7 @@ import { connect } from "../client/connection.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { followUntilInterrupted } from "../client/reconnecting-stream.js";
 import { localDateTime } from "./workers/log-line.js";
-import { hasSeveralInstances, instanceOption, warnOfMissingEntries } from "../output/listed-instances.js";
+import { hasSeveralInstances, instanceOption, warnOfMissing } from "../command/instance-option.js";
 import { noMatchingEntries } from "../output/no-matching-entries.js";
 import { timeOption } from "../command/time-option.js";
 
@@ -62,7 +62,7 @@ export const command = defineCommand<[], Options>({
     const rows = entries.map((entry) => [...auditCells(entry, time(entry)), ...(isShared ? [entry.instance ?? ""] : [])]);
     const document = { entries: entries.map(changeDocument), hasMore, ...(isShared && { instances }) };
     output.table(document, isShared ? [...auditHeadings, "INSTANCE"] : auditHeadings, rows);
-    warnOfMissingEntries(output, instances);
+    warnOfMissing(output, "entries", instances);
     const filters = { "--since": options.since, "--action": options.action, "--principal": options.principal };
     if (entries.length === 0) output.note(noMatchingEntries(filters) ?? "no entries");
     if (hasMore) output.footer("more entries match; raise --limit, or filter with --since, --action or --principal");

@@ -6,7 +6,7 @@ import { usageError } from "../command/command-error.js";
 import { connect } from "../client/connection.js";
 import { followUntilInterrupted } from "../client/reconnecting-stream.js";
 import { localDateTime } from "./workers/log-line.js";
-import { hasSeveralInstances, instanceOption } from "../output/listed-instances.js";
+import { hasSeveralInstances, instanceOption } from "../command/instance-option.js";
 import { timeOption } from "../command/time-option.js";
 
 interface Options {

@@ -1,12 +1,15 @@
+import type { ClientOf } from "../../shared/client.js";
 import type { Notified } from "../../shared/contract/instances.js";
 import { logs as logsOfWorker } from "../../shared/contract/worker-logs.js";
-import type { WorkerHealth } from "../../shared/contract/worker-health.js";
+import { health as healthOperation, type WorkerHealth } from "../../shared/contract/worker-health.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { WorkerInstallOptions } from "../packages/worker-packages-options.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
+import { mergeHealth } from "../health/merge-health.js";
 import { assertNamespace } from "../http/authorization.js";
+import { asksOthers, collectAnswers } from "../instances/ask-others.js";
 import { anyWorker, questionOf, readLogs, type LogsCall, type WorkerLogsPort } from "./logs.js";
 import type { StreamingInstances } from "./follow-entries.js";
 import type { ResourceHandlers } from "../http/handler.js";
@@ -82,8 +85,15 @@ export function createWorkerHandlers({
       // Returns the same frozen object for each list without a filter, because the daemon caches the JSON text of frozen objects.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
-    health: ({ query: { worker }, principal: { namespaces } }) =>
-      health.read((name) => (worker === undefined || worker === name) && namespacesCover(namespaces, name)),
+    health: async ({ query: { worker, instance = "all" }, principal: { namespaces }, key }) => {
+      const isWanted = (name: string) => (worker === undefined || worker === name) && namespacesCover(namespaces, name);
+      const readOwn = () => health.read(isWanted);
+      if (!asksOthers(instances, instance)) return readOwn();
+      const offered = { workers: { health: healthOperation } };
+      const call = async ({ workers }: ClientOf<typeof offered>) =>
+        (await workers.health({ query: { worker, instance: "self" } })).filter(({ name }) => isWanted(name));
+      return mergeHealth(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
+    },
     upload: async ({ file, principal, query, via }) => {
       const authorise = (name: string) => assertNamespace(principal, name);
       const installation = { at: Math.floor(Date.now() / 1000), by: principal.name, via };

@@ -16,7 +16,7 @@ import { connect } from "../../client/connection.js";
 import { followUntilInterrupted } from "../../client/reconnecting-stream.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { timeOption } from "../../command/time-option.js";
-import { hasSeveralInstances, instanceOption, warnOfMissingEntries } from "../../output/listed-instances.js";
+import { hasSeveralInstances, instanceOption, warnOfMissing } from "../../command/instance-option.js";
 import { noMatchingEntries } from "../../output/no-matching-entries.js";
 import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";
 
@@ -78,7 +78,7 @@ export const command = defineCommand<[references: string[]], Options>({
       );
     const { entries, hasMore, instances = [] } = await read();
     const isShared = instances.length > 1;
-    warnOfMissingEntries(context.output, instances);
+    warnOfMissing(context.output, "entries", instances);
     if (context.output.isJson) {
       const named = { ...(name !== undefined && { name }), entries: entries.map(entryDocument), hasMore };
       return context.output.result({ ...named, ...(isShared && { instances }) });
