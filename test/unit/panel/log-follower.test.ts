@@ -123,6 +123,26 @@ test("an export without other daemons continues before the first entry of each p
   expect(transport.requests.at(-1)?.path).toContain("before=3");
 });
 
+const entryOf = (instance: string, id: number, time: number) => ({ ...entry(id), time, instance });
+
+test("the log follower orders entries of several daemons by time, and reads older ones", async () => {
+  const first = Array.from({ length: pageSize - 2 }, (_, index) => entryOf("eu-1", 100 + index, 1000 + index));
+  const stream = new FakeStream([entryOf("eu-2", 7, 500), entryOf("eu-1", 99, 501), ...first]);
+  const { transport, follower } = follow(stream);
+  await vi.advanceTimersByTimeAsync(100);
+  stream.send(entryOf("eu-2", 8, 1001));
+  stream.send(entryOf("eu-1", 99_999, 90_000));
+  await vi.advanceTimersByTimeAsync(100);
+  const { rows } = follower.state.get();
+  expect(rows).toHaveLength(pageSize + 2);
+  expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted((one, other) => one - other));
+  expect(rows.at(4)?.entry).toMatchObject({ id: 8, instance: "eu-2" });
+  transport.answers["/api/workers/%40team/shop/logs"] = { entries: [], hasMore: false };
+  await follower.loadOlder();
+  expect(decodeURIComponent(transport.requests.at(-1)?.path ?? "")).toContain("before=eu-2:7,eu-1:99");
+  follower.close();
+});
+
 test("the log follower continues after the last received entry after a lost connection", async () => {
   const stream = new FakeStream([entry(7)]);
   const { transport, follower } = follow(stream);

@@ -102,9 +102,9 @@ export class LogFollower {
   /** Follows the events of the daemon. If the daemon rejects them, the log is shown without events. */
   async #followEvents(): Promise<void> {
     const { signal } = this.#end;
-    const { worker, since, until } = this.#query;
+    const { instance, worker, since, until } = this.#query;
     const untilMs = until === undefined ? undefined : parsePastTimeMs(until, Date.now());
-    const query = { worker, type: Object.keys(markWords).join(","), since: since ?? eventsSince };
+    const query = { instance, worker, type: Object.keys(markWords).join(","), since: since ?? eventsSince };
     const open: OpenStream<RuntimeEvent> = (options) => this.#client.events.stream.follow({ query }, { signal, ...options });
     await followStream(open, {
       signal,

@@ -20,6 +20,8 @@ export interface LogMark {
   readonly subject: string;
   /** Name of the key that caused the event. */
   readonly by?: string | undefined;
+  /** Name of the daemon. Undefined without other daemons. */
+  readonly instance?: string | undefined;
   readonly message?: string | undefined;
 }
 
@@ -48,9 +50,9 @@ export function entryRow(entry: LogEntry): LogRow {
 
 /** Returns the row of an event. Undefined for an event that the log does not show. */
 export function markRow(event: RuntimeEvent): LogRow | undefined {
-  const { type, at, subject, principal, message } = event;
+  const { type, at, subject, principal, instance, message } = event;
   if (!isMark(type)) return undefined;
-  const mark = { type, subject: [subject?.name, subject?.version].filter(Boolean).join(" "), by: principal?.name, message };
+  const mark = { type, subject: [subject?.name, subject?.version].filter(Boolean).join(" "), by: principal?.name, instance, message };
   return { key: rowKey("event", event, at), at, mark, text: "", foldedFrames: 0, lines: 1, heightPx: 0 };
 }
 
@@ -107,7 +109,7 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** Returns an entry as a line of text: time in UTC, level, worker, version, text. */
-export function entryText({ time, level, worker, version, text }: LogEntry): string {
-  return `${new Date(time).toISOString()} ${level} ${worker} ${version} ${text}`;
+/** Returns an entry as a line of text: time in UTC, level, daemon (if there are others), worker, version, text. */
+export function entryText({ time, level, instance, worker, version, text }: LogEntry): string {
+  return [new Date(time).toISOString(), level, ...(instance === undefined ? [] : [instance]), worker, version, text].join(" ");
 }
