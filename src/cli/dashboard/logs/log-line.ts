@@ -7,7 +7,7 @@ export interface LogLine {
   readonly id: number;
   /** Name of the worker. Empty for a line that the dashboard itself adds. */
   readonly worker: string;
-  readonly entry: Pick<LogEntry, "time" | "level" | "version" | "source">;
+  readonly entry: Pick<LogEntry, "time" | "level" | "version" | "source" | "instance">;
   readonly isFirst: boolean;
   readonly text: string;
 }
