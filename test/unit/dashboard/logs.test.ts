@@ -129,13 +129,13 @@ test("escapes control characters in log lines", async () => {
 });
 
 test("shows the instance of each log line with several instances, and filters by it", async () => {
-  const stream = new FakeStream([
+  const lines = [
     { ...logEntry(1, "first order"), instance: "eu-1" },
     { ...logEntry(1, "second order"), time: 1_750_000_000_002, instance: "eu-2" },
-  ]);
+  ];
   const answers = {
     "/api/workers": [listedWorker("talker")],
-    "/api/workers/_/talker/logs": stream,
+    "/api/workers/_/talker/logs": new FakeStream(lines),
     "/api/instances": [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2")],
   };
   const dashboard = await renderDashboard(answers, { screen: "logs" });
