@@ -1,13 +1,10 @@
 import { ApiError } from "../../shared/api-error.js";
 import type { ClientOf } from "../../shared/client.js";
-import { list, type CronJob, type CronRun } from "../../shared/contract/cron.js";
+import { list, listedRuns, type CronJob, type CronRun } from "../../shared/contract/cron.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import { asksOthers, collectAnswers, type KnownInstances, type ListedAnswer } from "../instances/ask-others.js";
-
-/** Maximum number of runs of a job in a list. */
-const listedRuns = 50;
 
 /** The functions of the cron jobs that these handlers use. */
 interface CronJobsPort {

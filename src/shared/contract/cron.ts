@@ -5,6 +5,9 @@ import { Timestamp } from "./principal.js";
 import { successOf } from "./success.js";
 import { WorkerCronParams } from "./worker-params.js";
 
+/** Maximum number of runs of a job in a list. */
+export const listedRuns = 50;
+
 /** A run of a cron job that has ended, or that the daemon has skipped. */
 export const CronRun = z.object({
   at: Timestamp.describe("Unix time in seconds when the run started or was skipped"),
@@ -40,7 +43,7 @@ export const CronJob = z.object({
   nextRun: Timestamp.nullable().describe("Unix time in seconds; null if the schedule matches no later time"),
   isRunning: z.boolean().describe("True if the job runs on one of the daemons"),
   lastRun: CronRun.nullable().describe("The last run that ended and was not skipped; null before"),
-  runs: z.array(CronRun).optional().describe("The last 50 runs, newest first; only with `worker`"),
+  runs: z.array(CronRun).optional().describe(`The last ${listedRuns} runs, newest first; only with \`worker\``),
   problem: z.string().optional().describe("Reason why the runs of other daemons are missing, as a sentence"),
 });
 export type CronJob = z.output<typeof CronJob>;
