@@ -30,7 +30,7 @@ export function createAuditHandlers(audit: AuditPort, instances: StreamingInstan
         timeOf: ({ at }) => at,
         isVisible,
         read: (beforeId) => audit.read({ ...filter, before: beforeId }),
-        ask: (client, beforeId) => client.audit.list({ query: { ...question, since, before: beforeId } }),
+        ask: (client, page) => client.audit.list({ query: { ...question, since, ...page } }),
         follow: ({ afterId, beforeId }, signal) => audit.follow({ ...filter, before: beforeId }, afterId, signal),
         askToFollow: (client, options) => client.audit.list.follow({ query: { ...question, since } }, options),
       };

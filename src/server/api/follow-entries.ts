@@ -1,4 +1,3 @@
-import { ApiError } from "../../shared/api-error.js";
 import type { Operations } from "../../shared/client.js";
 import type { EventFeed } from "../http/handler.js";
 import { askInstance, type KnownInstances } from "../instances/ask-others.js";
@@ -63,9 +62,4 @@ async function assertAnyPresent<Offered extends Operations, Item extends Entry>(
 
 async function* withOwnIds<Item extends Entry>(batches: AsyncIterable<readonly Item[]>) {
   for await (const batch of batches) yield batch.map((event) => ({ id: String(event.id), event }));
-}
-
-/** Returns whether a daemon has responded that it has no such worker or version. */
-export function isMissingWorker(error: unknown): boolean {
-  return error instanceof ApiError && (error.code === "WORKER_NOT_FOUND" || error.code === "WORKER_VERSION_NOT_FOUND");
 }

@@ -7,8 +7,9 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
+import { isMissingWorker } from "../instances/ask-others.js";
 import { readEntries, type MergedPage } from "../instances/merged-entries.js";
-import { followEntries, isMissingWorker, type ListedSource, type StreamingInstances } from "./follow-entries.js";
+import { followEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
 
 /** Name of the worker, and version, in notices that concern no single worker or version. */
 export const anyWorker = "*";
@@ -99,7 +100,7 @@ export function createLogHandlers({
         lastEventId,
         key,
         offered,
-        ask: (client, before) => client.logs.list({ query: { ...question, before } }),
+        ask: (client, page) => client.logs.list({ query: { ...question, ...page } }),
         askToFollow: (client, options) => client.logs.list.follow({ query: question }, options),
         assertPresent: async () => {
           const installed = new Set(packages.list().map(({ name }) => name));

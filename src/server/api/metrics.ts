@@ -16,6 +16,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import {
   asksOthers,
   collectAnswers,
+  isMissingWorker,
   missingOf,
   resultsOf,
   toListedInstances,
@@ -83,8 +84,12 @@ export function createMetricsHandlers(options: MetricsHandlersOptions): Resource
         );
       const readOwn = async () => (worker === undefined || isInstalled(worker) ? history.read(worker, range) : undefined);
       const call = async (client: MetricsClient) => {
-        const found = await client.metrics.history({ query: { worker, range, instance: "self" } }).catch(withoutMissingWorker);
-        return found && checkedHistory(found, { worker, range });
+        try {
+          return checkedHistory(await client.metrics.history({ query: { worker, range, instance: "self" } }), { worker, range });
+        } catch (error) {
+          if (isMissingWorker(error)) return undefined;
+          throw error;
+        }
       };
       const found = asksOthers(instances, instance)
         ? toMergedHistory(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }), worker)
@@ -195,12 +200,6 @@ function toMergedHistory(
   if (!first) return undefined;
   const options = { isPartial: missing !== undefined, isOfDaemons: worker === undefined, now: Date.now() / 1000 };
   return { ...mergeHistories([first, ...others], options), instances: toListedInstances(answers) };
-}
-
-/** Returns undefined for the error of a daemon that does not have the worker. */
-function withoutMissingWorker(error: unknown): undefined {
-  if (error instanceof ApiError && error.code === "WORKER_NOT_FOUND") return undefined;
-  throw error;
 }
 
 function isRestricted(principal: Principal): boolean {

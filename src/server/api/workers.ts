@@ -85,7 +85,7 @@ export function createWorkerHandlers({
       // Returns the same frozen object for each list without a filter, because the daemon caches the JSON text of frozen objects.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
-    health: async ({ query: { worker, instance = "all" }, principal: { namespaces }, key }) => {
+    health: async ({ query: { worker, instance }, principal: { namespaces }, key }) => {
       const isWanted = (name: string) => (worker === undefined || worker === name) && namespacesCover(namespaces, name);
       const readOwn = () => health.read(isWanted);
       if (!asksOthers(instances, instance)) return readOwn();
@@ -137,7 +137,7 @@ export function createWorkerHandlers({
         lastEventId,
         key,
         offered,
-        ask: (client, before) => client.workers.logs({ params, query: { ...question, before } }),
+        ask: (client, page) => client.workers.logs({ params, query: { ...question, ...page } }),
         askToFollow: (client, options) => client.workers.logs.follow({ params, query: question }, options),
         assertPresent: async () => {
           const versions = packages.list().flatMap((worker) => (worker.name === name ? worker.versions : []));

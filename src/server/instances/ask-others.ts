@@ -90,6 +90,11 @@ export function resultsOf<Result>(answers: readonly ListedAnswer<Result>[]): Res
   return answers.flatMap(({ answer }) => ("result" in answer ? [answer.result] : []));
 }
 
+/** Returns whether a daemon has responded that it has no such worker or version. */
+export function isMissingWorker(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === "WORKER_NOT_FOUND" || error.code === "WORKER_VERSION_NOT_FOUND");
+}
+
 /** Returns the first daemon that runs and gave no result, with the reason. */
 export function missingOf(answers: readonly ListedAnswer<unknown>[]): { readonly name: string; readonly problem: string } | undefined {
   return answers.flatMap(({ instance: { name }, answer }) =>

@@ -1,6 +1,13 @@
 import { UnexpectedAnswerError, type ClientOf, type Operations } from "../../shared/client.js";
-import { collectAnswers, toListedInstances, type KnownInstances, type ListedAnswer } from "./ask-others.js";
+import { asksOthers, collectAnswers, resultsOf, toListedInstances, type KnownInstances, type ListedAnswer } from "./ask-others.js";
 import { formatPosition, isPlainPosition, keysOf, namesOf, parsePosition, type EntryPositions } from "./entry-position.js";
+
+/** Maximum number of entries of one response of another daemon, so that it stays below the size and time limits of a call. */
+const mostPerResponse = 1_000;
+/** Number of characters of the entries of another daemon, as JSON, from which this daemon asks it for no further ones. */
+const mostCharacters = 16 * 1024 * 1024;
+/** Time in ms after which this daemon asks another daemon for no further entries. Half of the time limit of a call. */
+const askingMs = 1_000;
 
 /** An entry of a list or stream. The ids of a daemon increase. */
 export interface Entry {
@@ -12,6 +19,13 @@ export interface Entry {
 export interface EntryPage<Item extends Entry> {
   readonly entries: readonly Item[];
   readonly hasMore: boolean;
+}
+
+/** Part of the entries of another daemon. */
+export interface AskedPage {
+  readonly before: number | undefined;
+  /** Maximum number of entries. */
+  readonly limit: number;
 }
 
 /** Entries that this daemon and other daemons have, such as the audit log, with the filter of a caller. */
@@ -27,8 +41,8 @@ export interface EntrySource<Offered extends Operations, Item extends Entry> {
   readonly isVisible: (entry: Item) => boolean;
   /** Reads the newest entries of this daemon with an id below `before`. */
   readonly read: (before: number | undefined) => Promise<EntryPage<Item>>;
-  /** Reads the newest entries of another daemon with an id below `before`. */
-  readonly ask: (client: ClientOf<Offered>, before: number | undefined) => Promise<EntryPage<Item>>;
+  /** Reads the newest entries of another daemon with an id below `before`, at most `limit`. */
+  readonly ask: (client: ClientOf<Offered>, page: AskedPage) => Promise<EntryPage<Item>>;
   /** Returns whether an error only means that the daemon has no such entries. */
   readonly isAbsent?: (error: unknown) => boolean;
 }
@@ -57,7 +71,7 @@ export async function readEntries<Offered extends Operations, Item extends Entry
   const { registry } = instances;
   // An id without a daemon continues the entries of this daemon.
   const isPlain = before !== undefined && isPlainPosition(before);
-  if (wanted === "self" || (wanted === "all" && (isPlain || registry.others().length === 0))) {
+  if (!asksOthers(instances, wanted) || (wanted === "all" && isPlain)) {
     const position = before === undefined ? undefined : parsePosition(before, registry).get(registry.own.id);
     const { entries, hasMore } = await source.read(position);
     const [first] = entries;
@@ -76,36 +90,57 @@ export async function askForPages<Offered extends Operations, Item extends Entry
   { wanted, positions }: { readonly wanted: string; readonly positions: EntryPositions },
   source: EntrySource<Offered, Item>,
 ): Promise<AnsweredPages<Item>> {
-  const { key, offered, read, ask, isAbsent } = source;
+  const { key, offered, read, isAbsent } = source;
   const orAbsent = (page: Promise<EntryPage<Item>>): Promise<AnsweredPage<Item>> =>
     page.catch((error: unknown) => {
       if (error instanceof Error && isAbsent?.(error)) return { entries: [], hasMore: false, error };
       throw error;
     });
-  const askDaemon = async (client: ClientOf<Offered>, before: number | undefined) => checkedPage(await ask(client, before), before, source);
-  const call = (client: ClientOf<Offered>, id: string) => orAbsent(askDaemon(client, positions.get(id)));
+  const call = (client: ClientOf<Offered>, id: string) => orAbsent(askForPage(client, positions.get(id), source));
   const readOwn = () => orAbsent(read(positions.get(instances.registry.own.id)));
   const answers = await collectAnswers(instances, wanted, { question: { key, offered, call }, readOwn });
-  const results = answers.flatMap(({ answer }) => ("result" in answer ? [answer.result] : []));
+  const results = resultsOf(answers);
   const [absent] = results;
   if (absent?.error && results.every(({ error }) => error !== undefined)) throw absent.error;
   return answers;
 }
 
-/** Returns the visible entries of a page of another daemon. Throws UnexpectedAnswerError for a page that a list could not continue. */
-function checkedPage<Item extends Entry>(
-  { entries, hasMore }: EntryPage<Item>,
+/**
+ * Asks another daemon for its newest entries below `before`, in several responses. Returns fewer than `limit` with `hasMore` if they are too
+ * long, or if the daemon sends them slowly. Contains only visible entries.
+ */
+async function askForPage<Offered extends Operations, Item extends Entry>(
+  client: ClientOf<Offered>,
   before: number | undefined,
-  { limit, isVisible }: Pick<EntrySource<never, Item>, "limit" | "isVisible">,
-): AnsweredPage<Item> {
-  let previous = 1;
+  { ask, limit, isVisible }: EntrySource<Offered, Item>,
+): Promise<AnsweredPage<Item>> {
+  const startedMs = performance.now();
+  const pages: (readonly Item[])[] = [];
+  let firstId: number | undefined;
+  let left = limit;
+  let characters = 0;
+  for (;;) {
+    const asked = { before: firstId ?? before, limit: Math.min(left, mostPerResponse) };
+    const { entries, hasMore } = await ask(client, asked);
+    assertValid({ entries, hasMore }, asked);
+    pages.unshift(entries.filter(isVisible));
+    firstId = entries[0]?.id ?? firstId;
+    left -= entries.length;
+    const isLast = !hasMore || left === 0 || performance.now() - startedMs >= askingMs;
+    if (!isLast) characters += JSON.stringify(entries).length;
+    if (isLast || characters >= mostCharacters) return { entries: pages.flat(), hasMore, firstId };
+  }
+}
+
+/** Throws UnexpectedAnswerError for a page that a list could not continue. */
+function assertValid({ entries, hasMore }: EntryPage<Entry>, { before, limit }: AskedPage): void {
+  let lowest = 1;
   let isValid = entries.length <= limit && (entries.length > 0 || !hasMore);
   for (const { id } of entries) {
-    isValid &&= id >= previous && id < (before ?? Infinity);
-    previous = id;
+    isValid &&= id >= lowest && id < (before ?? Infinity);
+    lowest = id + 1;
   }
   if (!isValid) throw new UnexpectedAnswerError("The page is not valid.", { status: 200, requestId: undefined, text: "" });
-  return { entries: entries.filter(isVisible), hasMore, firstId: entries[0]?.id };
 }
 
 /** An entry of a daemon. */
@@ -114,16 +149,21 @@ export interface OwnedEntry<Item extends Entry> {
   readonly entry: Item;
 }
 
-/** Returns the newest entries of all pages by time, at most `limit`, oldest first. Keeps the order of the entries of a daemon. */
+/**
+ * Returns the newest entries of all pages by time, at most `limit`, oldest first. Keeps the order of the entries of a daemon. Ends where a
+ * page ends before which its daemon has more entries.
+ */
 export function newestEntries<Item extends Entry>(
   answers: AnsweredPages<Item>,
   { limit, timeOf }: Pick<EntrySource<never, Item>, "limit" | "timeOf">,
 ): OwnedEntry<Item>[] {
   const pages = answers.flatMap(({ instance: { id }, answer }) =>
-    "result" in answer ? [{ id, entries: answer.result.entries, end: answer.result.entries.length }] : [],
+    "result" in answer ? [{ id, ...answer.result, end: answer.result.entries.length }] : [],
   );
+  // Behind an end of a page, its daemon possibly has newer entries than the others.
+  const isCut = () => pages.some(({ entries, end, hasMore }) => end === 0 && hasMore && entries.length > 0);
   const newest: OwnedEntry<Item>[] = [];
-  while (newest.length < limit) {
+  while (newest.length < limit && !isCut()) {
     let next: { page: (typeof pages)[number]; entry: Item } | undefined;
     // Compares only the last entries of the pages, because the clock of a daemon can be set back.
     for (const page of pages) {

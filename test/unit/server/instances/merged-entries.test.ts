@@ -9,6 +9,7 @@ import { readEntries, type EntrySource } from "../../../../src/server/instances/
 interface Item {
   readonly id: number;
   readonly isHidden?: boolean;
+  readonly text?: string;
   readonly at: number;
   readonly instance?: string | undefined;
 }
@@ -50,7 +51,7 @@ function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: re
       timeOf: ({ at }) => at,
       isVisible: ({ isHidden }) => isHidden !== true,
       read: async (beforeId) => pageOf(own.id, limit, beforeId),
-      ask: async (client, beforeId) => pageOf((client as unknown as { id: string }).id, limit, beforeId),
+      ask: async (client, asked) => pageOf((client as unknown as { id: string }).id, asked.limit, asked.before),
     };
     return readEntries(instances, { wanted, before }, source);
   };
@@ -192,7 +193,7 @@ const pagesOf = (...ids: readonly number[]) => ({ entries: ids.map((id) => ({ id
 test("invalid pages of another daemon are a problem, and the list has the entries of the others", async () => {
   const { instances } = daemons({}, ["a", "b"]);
   const own = { entries: [{ id: 7, at: 7 }], hasMore: false };
-  const invalid = [pagesOf(), pagesOf(0), pagesOf(-3, 2), pagesOf(2, 1), pagesOf(1, 2, 3, 4), pagesOf(10), pagesOf(11)];
+  const invalid = [pagesOf(), pagesOf(0), pagesOf(-3, 2), pagesOf(2, 1), pagesOf(2, 2), pagesOf(1, 2, 3, 4), pagesOf(10), pagesOf(11)];
   for (const page of invalid) {
     const source = {
       key: "k",
@@ -229,6 +230,25 @@ test("entries that the caller must not see are omitted, and do not end the list"
     ({ hasMore, before } = page);
   }
   expect(keysOf(all)).toEqual(["b 1", "b 5", "b 9"]);
+});
+
+test("this daemon asks another one for at most 1,000 entries at a time", async () => {
+  const entries = Array.from({ length: 2300 }, (_, index) => ({ id: index + 1, at: index }));
+  const { read, asked } = daemons({ "id-1": entries }, ["a", "b"]);
+  const page = await read(undefined, { limit: 2200 });
+  expect(page.entries.map(({ id }) => id)).toEqual(entries.slice(100).map(({ id }) => id));
+  expect(page.hasMore).toBe(true);
+  expect(asked.filter((id) => id === "id-1")).toHaveLength(3);
+});
+
+test("a list ends where the entries of another daemon exceed 16 Mi characters, and continues there", async () => {
+  const entriesAt = (offset: number, text: string) =>
+    Array.from({ length: 2500 }, (_, index) => ({ id: index + 1, at: 2 * index + offset, text }));
+  const { read } = daemons({ "id-0": entriesAt(0, ""), "id-1": entriesAt(1, "x".repeat(9000)) }, ["a", "b"]);
+  const newest = await read(undefined, { limit: 10_000 });
+  const older = await read(newest.before, { limit: 10_000 });
+  expect([newest.entries.length, newest.hasMore, older.entries.length, older.hasMore]).toEqual([3999, true, 1001, false]);
+  expect([...older.entries, ...newest.entries].map(({ at }) => at)).toEqual(Array.from({ length: 5000 }, (_, at) => at));
 });
 
 test("positions contain 8 characters of an id, or the id if another one begins with them", () => {

@@ -116,9 +116,9 @@ export function open(
     ...(hasPages && {
       limit: 3,
       read: async (before) => own.page(3, before),
-      ask: async (client, before) => {
+      ask: async (client, { before, limit }) => {
         const daemon = daemonOf(client);
-        const page = daemon.page(3, before);
+        const page = daemon.page(limit, before);
         daemon.onPage();
         return page;
       },
