@@ -82,12 +82,12 @@ test("the log follower shows an earlier event only after loading the older entri
 });
 
 test("notices have keys of their own, and no older entries are read before them", async () => {
-  const notice = { ...entry(0, "Entries of the daemon b are missing from here on."), time: 9, instance: "b", isNotice: true };
+  const notice = { ...entry(0, "Entries of the daemon b are missing from here on."), time: 10_001, instance: "b", isNotice: true };
   const entries = Array.from({ length: pageSize }, (_, index) => ({ ...entry(index + 10), instance: "b" }));
-  const { transport, follower } = follow(new FakeStream([...entries, notice, { ...notice, time: 11 }]));
+  const { transport, follower } = follow(new FakeStream([...entries, notice, { ...notice, time: 10_002 }]));
   await vi.advanceTimersByTimeAsync(100);
   const keys = follower.state.get().rows.map(({ key }) => key);
-  expect(keys.slice(-2)).toEqual(["entry notice at 9 of b", "entry notice at 11 of b"]);
+  expect(keys.slice(-2)).toEqual(["entry notice at 10001 of b", "entry notice at 10002 of b"]);
   const problem = "It did not respond within 2 s.";
   const instances = [
     { name: "a", id: "1" },
