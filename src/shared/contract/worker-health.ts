@@ -80,7 +80,7 @@ export const health = endpoint({
   asksInstances: true,
   query: z.object({
     instance: z
-      ._default(z.string().check(z.regex(/^[\w.-]{1,255}$/, "must be all, self, or the name or the id of a daemon")), "all")
+      .prefault(z.string().check(z.regex(/^[\w.-]{1,255}$/, "must be all, self, or the name or the id of a daemon")), "all")
       .check(
         z.describe(
           "`all`: the most severe state of each worker on all daemons with the same primary; `self`: on the daemon that responds; a name or id: on that daemon",

@@ -51,7 +51,7 @@ function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: re
       timeOf: ({ at }) => at,
       isVisible: ({ isHidden }) => isHidden !== true,
       read: async (beforeId) => pageOf(own.id, limit, beforeId),
-      ask: async (client, asked) => pageOf((client as unknown as { id: string }).id, asked.limit, asked.before),
+      ask: async (client, page) => pageOf((client as unknown as { id: string }).id, page.limit, page.before),
     };
     return readEntries(instances, { wanted, before }, source);
   };
@@ -241,9 +241,10 @@ test("this daemon asks another one for at most 1,000 entries at a time", async (
   expect(asked.filter((id) => id === "id-1")).toHaveLength(3);
 });
 
+const entriesAt = (offset: number, text: string) =>
+  Array.from({ length: 2500 }, (_, index) => ({ id: index + 1, at: 2 * index + offset, text }));
+
 test("a list ends where the entries of another daemon exceed 16 Mi characters, and continues there", async () => {
-  const entriesAt = (offset: number, text: string) =>
-    Array.from({ length: 2500 }, (_, index) => ({ id: index + 1, at: 2 * index + offset, text }));
   const { read } = daemons({ "id-0": entriesAt(0, ""), "id-1": entriesAt(1, "x".repeat(9000)) }, ["a", "b"]);
   const newest = await read(undefined, { limit: 10_000 });
   const older = await read(newest.before, { limit: 10_000 });
