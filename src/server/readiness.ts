@@ -88,8 +88,8 @@ function checkAccess({ name, message }: AccessWarning): HealthCheck {
 }
 
 /**
- * Reports each isolation layer. A missing layer only gives the state "degraded", because with RUNTIME_ISOLATION=strict the daemon does not
- * start without it.
+ * Reports each isolation layer. A missing layer gives the state "degraded". With RUNTIME_ISOLATION=strict, the daemon does not start if a
+ * layer is missing.
  */
 function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
   return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));

@@ -114,14 +114,16 @@ export class PluginPackages implements PackageOwner {
   async #setEnabled(name: string, enabled: boolean): Promise<void> {
     const isDoneAlready = (plugin: InstalledPlugin) => plugin.enabled === enabled && plugin.problem === undefined;
     const { own, plugin: found } = this.#toggled(name);
-    if (isDoneAlready(found)) return;
+    // Another daemon can have changed a shared plugin, and this daemon possibly has not received the change yet. So the store decides.
+    const isShared = this.#options.store !== undefined && own !== undefined;
+    if (isDoneAlready(found) && !isShared) return;
     const area = own ? this.#areas.of(own.directory.path) : await this.installArea();
     const isDone = await inTransaction(area, async (staged) => {
       let retiring: Promise<void>[] = [];
       const isHere = await area.exclusively(async () => {
         const { own: current, plugin } = this.#toggled(name);
         if (current ? current.directory.path !== area.directory : own !== undefined) return false;
-        if (isDoneAlready(plugin)) return true;
+        if (isDoneAlready(plugin) && !isShared) return true;
         const { store } = this.#options;
         if (!current) retiring = await this.#layOver(area, staged, name, enabled);
         else if (this.#isShippedAs(enabled, current)) {
@@ -129,6 +131,7 @@ export class PluginPackages implements PackageOwner {
           retiring = await this.#takeFolders(staged, [current.folder]);
         } else {
           await store?.setEnabled(name, enabled);
+          if (isDoneAlready(plugin)) return true;
           const { filePath, text } = toggledManifest(current.folder, enabled);
           await staged.writeFile(filePath, text);
         }

@@ -168,18 +168,20 @@ export class WorkerPackages implements PackageOwner {
   async #setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
     const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
     const found = changeableVersion(this.#catalog, name, version);
-    if (isDoneAlready(found)) return;
+    // Another daemon can have changed a shared version, and this daemon possibly has not received the change yet. So the store decides.
+    const isShared = this.#options.store.index?.versionsOf(name).some((shared) => shared.version === version) === true;
+    if (isDoneAlready(found) && !isShared) return;
     const area = this.#areas.of(found.directory);
     const isDone = await inTransaction(area, async (staged) => {
       const isHere = await area.exclusively(async () => {
         const current = changeableVersion(this.#catalog, name, version);
         if (current.directory !== area.directory) return false;
-        if (isDoneAlready(current)) return true;
+        if (isDoneAlready(current) && !isShared) return true;
         if (enabled) this.#options.secrets?.assertPresent(name, current.manifest, { countsStaged: false });
         const { filePath, text } = toggledManifest(current.folder, enabled);
         await this.#options.store.setEnabled(current, enabled);
-        // The daemon has not downloaded this version yet. The catalog follows the index.
-        if (!this.#isOnDisk(current.folder)) return true;
+        // The daemon has not downloaded this version yet, and the catalog follows the index, or the manifest has this value already.
+        if (!this.#isOnDisk(current.folder) || isDoneAlready(current)) return true;
         await staged.writeFile(filePath, text, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
         });

@@ -120,7 +120,7 @@ describe("the flag --external for an npm package", () => {
     expect(await session.response("addon", "--external better-sqlite3")).toBe('{"n":42}');
   });
 
-  test("packs both versions of a dependency when the package manager links folders", async () => {
+  test("packs two versions of one dependency that node_modules links", async () => {
     const folder = await session.folder("linked", {
       "index.ts": worker('import first from "first"; import second from "second";', "return Response.json([first, second]);"),
     });

@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "a data folder needs the scope instance",
+  "a data folder is accepted only with `scope: instance`",
   async () => {
     const upload = async (data: string) => {
       const app = "export default { fetch: () => new Response(String(Boolean(process.env.DATA_DIR))) };";

@@ -77,6 +77,26 @@ test(
 );
 
 test(
+  "a daemon enables a version that another daemon has just disabled",
+  async () => {
+    const [a, c] = [await instances.start("l"), await instances.start("m")];
+    const params = { scope: "_", name: "toggled", version: "1.0.0" };
+    await uploadText(a, "toggled", "1.0.0", "on");
+    await expectSoon(c, "toggled", "on");
+    for (let round = 0; round < 3; round += 1) {
+      await a.client.workers.disable({ params });
+      // Daemon c has not received the disabled version yet.
+      await c.client.workers.enable({ params });
+      await expectSoon(a, "toggled", "on");
+      await expectSoon(c, "toggled", "on");
+      expect(await find(a, "toggled")).toMatchObject({ versions: ["1.0.0"] });
+    }
+    await Promise.all([a.stop(), c.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
   "a daemon applies at its start the changes that other daemons made before",
   async () => {
     const a = await instances.start("f");

@@ -6,7 +6,7 @@ import { pluralize } from "../../output/format.js";
 const headings = ["NAME", "ADDRESS", "VERSION", "STATE", "LAG", "ISOLATES", "PROBLEM"];
 
 export const command = defineCommand<[]>({
-  fields: ["name", "id", "address", "version", "isSelf", "state", "lagSeconds", "isolates", "problem"],
+  fields: ["name", "id", "address", "version", "isSelf", "state", "lagSeconds", "isolates", "requestsInFlight", "problem"],
   examples: [
     ["runtimectl instances list", "the daemons with the same primary; * responds"],
     ["runtimectl instances list --json | jq -r '.instances[] | select(.state != \"ready\").name'", "those that are not ready"],

@@ -161,7 +161,7 @@ export class FileWriter {
     await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
   }
 
-  /** Deletes a file, a folder with its content, or a link. After a package folder, also deletes parent folders that are empty. */
+  /** Deletes a file, a folder with its content, or a link. If it is a package folder, also deletes its empty parent folders. */
   async remove(text: string, caller: FileCaller): Promise<void> {
     const place = this.#places.writable(text, caller);
     const { unit, below, inUnit } = place;

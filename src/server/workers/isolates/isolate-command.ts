@@ -20,8 +20,8 @@ const largestGrantedFileBytes = 1024 * 1024 * 1024;
 /** Default number of threads that V8 uses on large machines for garbage collection and compilation. */
 const mostHelperThreads = 4;
 /**
- * Number of processors for which V8 gets no helper thread. The worker's main thread and other processes use these processors, because a
- * growing heap keeps the helper threads busy.
+ * Number of processors without a helper thread of V8. A growing heap keeps the helper threads busy, so the worker's main thread and other
+ * processes need processors of their own.
  */
 const processorsWithoutHelpers = 2;
 /** Maximum number of threads of one isolate. Node.js itself uses at most 11. */

@@ -36,7 +36,7 @@ describe("the response heads of a Node server", () => {
     expect(heads.read(textOf("Connection: close"))).toMatchObject({ lines: "", isPersistent: false });
   });
 
-  test("are equal for equal header texts, even after 1000 different response heads", () => {
+  test("are equal for equal headers, even after 1000 other heads", () => {
     const heads = new ResponseHeads();
     const first = heads.read(textOf("x-id: 0"));
     for (let id = 0; id < 1000; id += 1) expect(heads.read(textOf(`x-id: ${id}`)).lines).toBe(`x-id\n${id}`);
