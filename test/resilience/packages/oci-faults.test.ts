@@ -140,7 +140,7 @@ test("an archive that the registry replaced or cut is never served", { timeout: 
   await truncate(cut, 100);
 
   c = await instances.start("c");
-  await expect.poll(() => c.output(), { timeout: soonMs }).toContain("a new archive could not be downloaded");
+  await expect.poll(() => c.output(), { timeout: soonMs }).toContain("a replaced version could not be downloaded");
   const load = serve(c, "kept");
   for (let look = 0; look < 5; look += 1) {
     expect(await readText(c, "forged")).toBe(503);
