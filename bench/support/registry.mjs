@@ -1,11 +1,8 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-
-const startTimeoutMs = 30_000;
+import { freePort } from "./free-port.mjs";
+import { waitForResponse } from "./server.mjs";
 
 /** Starts an OCI registry, the program of Debian's package `docker-registry`, with its data in a temporary folder. Resolves with its URL. */
 export async function startRegistry(stage) {
@@ -25,12 +22,9 @@ export async function startRegistry(stage) {
     stdio: "ignore",
     env: { OTEL_TRACES_EXPORTER: "none" },
   });
-  const deadlineMs = performance.now() + startTimeoutMs;
-  while (!(await responds(address))) {
-    if (child.exitCode !== null || performance.now() > deadlineMs) throw new Error("docker-registry does not answer");
-    await delay(20);
-  }
-  return { url: `http://${address}` };
+  const url = `http://${address}`;
+  await waitForResponse(child, `${url}/v2/`, "docker-registry");
+  return { url };
 }
 
 function program() {
@@ -39,20 +33,4 @@ function program() {
   const found = candidates.find((candidate) => candidate !== "" && existsSync(candidate));
   if (found === undefined) throw new Error("docker-registry is missing: run apt-get install docker-registry");
   return found;
-}
-
-async function responds(address) {
-  return await fetch(`http://${address}/v2/`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }

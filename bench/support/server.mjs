@@ -1,4 +1,5 @@
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const startTimeoutMs = 60_000;
@@ -45,6 +46,20 @@ export async function waitForOutput(child, pattern, title, timeoutMs = startTime
       fail(`ended with ${code}`);
     });
   });
+}
+
+/** Waits until a URL of a child process has a successful response. */
+export async function waitForResponse(child, url, title) {
+  const deadlineMs = performance.now() + startTimeoutMs;
+  const isReady = () =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await isReady())) {
+    if (child.exitCode !== null || performance.now() > deadlineMs) throw new Error(`${title} does not answer`);
+    await delay(20);
+  }
 }
 
 export function profileFlags(stage, name) {

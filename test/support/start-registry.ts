@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "./free-port.js";
+import { freezeProcess, killProcess } from "./server-process.js";
 import type { SmallDisk } from "./small-disk.js";
 
 /** Time limit of a start. A start takes 200 ms, but several seconds on a slow machine. */
@@ -72,12 +73,9 @@ export async function startRegistry({ auth = "", disk }: { auth?: string; disk?:
       const hex = digest.replace("sha256:", "");
       return path.join(data, "docker/registry/v2/blobs/sha256", hex.slice(0, 2), hex, "data");
     },
-    freeze: async () => {
-      running.kill("SIGSTOP");
-      while (!isStopped(running.pid as number)) await delay(1);
-    },
+    freeze: () => freezeProcess(running),
     thaw: () => void running.kill("SIGCONT"),
-    kill: () => kill(running),
+    kill: () => killProcess(running),
     restart: async () => {
       running = await start();
     },
@@ -87,7 +85,7 @@ export async function startRegistry({ auth = "", disk }: { auth?: string; disk?:
       if (code !== 0) throw new Error(`docker-registry garbage-collect exited with ${code}`);
     },
     dispose: async () => {
-      await kill(running);
+      await killProcess(running);
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -101,13 +99,6 @@ function registryProgram(): string {
   return found;
 }
 
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
-}
-
 async function responds(url: string): Promise<boolean> {
   try {
     const { status } = await fetch(`${url}/v2/`);
@@ -115,19 +106,4 @@ async function responds(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function isStopped(pid: number): boolean {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "./free-port.js";
+import { freezeProcess, killProcess } from "./server-process.js";
 
 /** Time limit of a start. A start takes 100 ms, but several seconds on a slow machine. */
 const startTimeoutMs = 30_000;
@@ -54,28 +54,17 @@ export async function startSqld({ args = [] }: { args?: readonly string[] } = {}
     url,
     directory,
     process: () => running,
-    freeze: async () => {
-      running.kill("SIGSTOP");
-      // Each thread runs until it handles the signal.
-      while (!isStopped(running.pid as number)) await delay(1);
-    },
+    freeze: () => freezeProcess(running),
     thaw: () => void running.kill("SIGCONT"),
-    kill: () => kill(running),
+    kill: () => killProcess(running),
     restart: async () => {
       running = await start();
     },
     dispose: async () => {
-      await kill(running);
+      await killProcess(running);
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
 }
 
 /** npm does not run the package's install script, which is not needed: the program is in the package's folder. */
@@ -92,9 +81,4 @@ async function isHealthy(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function isStopped(pid: number): boolean {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")));
 }
