@@ -97,10 +97,7 @@ export async function openServices(
     publish: (event) => events.publish(event),
     log,
   });
-  // The jobs are planned before the engine exists.
-  const opened = Promise.withResolvers<WorkerEngine>();
-  const callWorker = async (call: CronCall) => (await opened.promise).call(call);
-  const cronSources = { registry, leases: store.leases, logs, call: callWorker, now: nowSeconds, log };
+  const cronSources = { registry, leases: store.leases, logs, call: (call: CronCall) => engine.call(call), now: nowSeconds, log };
   const { cronRuns, cronSlots, cronJobs } = await openCron(config, cronSources);
   const answering = new ActiveVersionTracker((event) => events.publish(event));
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
@@ -186,7 +183,6 @@ export async function openServices(
     log,
   });
   await engine.storage.open();
-  opened.resolve(engine);
   metricsHistory = await openMetricsHistory(config, { engine, packages, log });
   const dataCopies = await CopyServer.listen({ stateDirectory, copy: (name) => engine.storage.copy(name), log });
   const pluginPackages: PluginPackages = await PluginPackages.open({
@@ -251,6 +247,7 @@ export async function openServices(
   await plugins.reload({ isFresh: () => false });
   packageStores.shared?.follow(plugins, events);
   answering.tellFromNowOn();
+  cronJobs.start();
   cronSlots?.start();
   workerHealth.start();
   pluginHealth.start();

@@ -70,6 +70,7 @@ export interface CronJobsOptions {
 export class CronJobs {
   readonly #options: CronJobsOptions;
   readonly #plans = new Map<string, Plan>();
+  #isStarted = false;
 
   constructor(options: CronJobsOptions) {
     this.#options = options;
@@ -167,6 +168,17 @@ export class CronJobs {
     slots?.forget(name);
   }
 
+  /** Starts the schedules. Call it when the daemon can serve workers. Times that have passed before are not run later. */
+  start(): void {
+    this.#isStarted = true;
+    for (const { jobs } of this.#plans.values()) {
+      for (const job of jobs) {
+        job.nextMs = nextMsOf(job.cron);
+        job.cron.resume();
+      }
+    }
+  }
+
   /** Stops all schedules. Running jobs continue. */
   close(): void {
     for (const { jobs } of this.#plans.values()) for (const { cron } of jobs) cron.stop();
@@ -176,10 +188,10 @@ export class CronJobs {
   #start(version: ServedVersion, entry: Job["entry"], key: string): Job {
     const { runs, slots } = this.#options;
     const { name: worker, version: number } = version;
-    const cron: Cron = new Cron(entry.schedule, { timezone: "UTC", unref: true }, () => this.#runScheduled(job));
+    const cron: Cron = new Cron(entry.schedule, { timezone: "UTC", unref: true, paused: !this.#isStarted }, () => this.#runScheduled(job));
     const { schedule } = entry;
     const slot = slots && entry.on === "one" ? { queue: queueOf(worker, key), worker, version: number, schedule, cron } : undefined;
-    const job: Job = { version, entry, cron, history: runs.historyOf(worker, key), slot, nextMs: cron.nextRun()?.getTime() ?? Infinity };
+    const job: Job = { version, entry, cron, history: runs.historyOf(worker, key), slot, nextMs: nextMsOf(cron) };
     if (slot) slots?.watch(slot);
     return job;
   }
@@ -245,8 +257,12 @@ function latestSlotMs(job: Job): number {
     }
     slotMs = nextMs;
   }
-  job.nextMs = job.cron.nextRun()?.getTime() ?? Infinity;
+  job.nextMs = nextMsOf(job.cron);
   return slotMs;
+}
+
+function nextMsOf(cron: Cron): number {
+  return cron.nextRun()?.getTime() ?? Infinity;
 }
 
 function titleOf({ entry: { schedule, method, endpoint } }: Job): string {
