@@ -17,16 +17,25 @@ export class DamagedLogError extends Error {}
  */
 export function assertLogSound(databaseFile: string): void {
   const file = `${databaseFile}-wal`;
-  const { size = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
-  if (size === 0) return;
+  const log = readLog(file);
+  if (log.length === 0) return;
   // Accepts an empty database file without a log, because SQLite deletes the log when the database is empty.
   if (statSync(databaseFile).size === 0) throw new DamagedLogError("the key store is empty, but its log is not");
-  const log = readFileSync(file);
   // Accepts a log that contains only zeros. SQLite has then extended the file, but has not written a frame yet.
   if (log.every((byte) => byte === 0)) return;
   const checksum = readHead(log);
   if (!checksum) throw new DamagedLogError(`the header of its log ${file} is damaged`);
   if (commitsPastEnd(log, checksum) > 1) throw new DamagedLogError(`its log ${file} is damaged`);
+}
+
+/** Returns an empty buffer for a missing file. Another process can delete its log at any time, when it closes the database. */
+function readLog(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return Buffer.alloc(0);
+  }
 }
 
 /** Returns whether a write-ahead log exists and its database file is missing. */
