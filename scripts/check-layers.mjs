@@ -58,6 +58,7 @@ const layers = {
     "server/package-root",
     "server/access",
     "server/config",
+    "server/health",
     "server/hosts",
     "server/http",
     "server/instances",

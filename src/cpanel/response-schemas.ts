@@ -118,7 +118,7 @@ export function optional(schema: ResponseSchema): ResponseSchema {
 }
 
 /** A default of zod/mini. Only inputs have defaults, so responses can omit the value. */
-export { optional as _default };
+export { optional as prefault };
 
 export function nullable(schema: ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => (value === null ? undefined : schema.problemOf(value, path)));

@@ -3,6 +3,7 @@ import type { Config } from "./config/config.js";
 import { eventOfOtherDaemon, type RuntimeEvents } from "./events/runtime-events.js";
 import { InstanceClient } from "./instances/instance-client.js";
 import type { InstanceRegistry } from "./instances/instance-registry.js";
+import { MergedStreams } from "./instances/merged-stream.js";
 import { Signals, type Signal } from "./instances/signals.js";
 import type { Log } from "./log/log.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";
@@ -14,6 +15,7 @@ import { namespacesCover } from "../shared/namespace.js";
 export interface Instances {
   readonly registry: InstanceRegistry;
   readonly client: InstanceClient;
+  readonly streams: MergedStreams;
   /** Undefined without a primary. */
   readonly signals: Signals | undefined;
   readonly close: () => Promise<void>;
@@ -38,7 +40,7 @@ export function openInstances({ primary }: Config, options: InstancesOptions): I
         records: store.records,
         run: registry.own.run,
         nowMs: () => store.leases.nowMs(),
-        countOthers: async () => (await registry.readLive()).length,
+        countOthers: async () => (await registry.readLive({ maximumAgeMs: 0 })).length,
         onSignal: (signal) => carryOut(signal, options),
         log,
       })
@@ -49,7 +51,7 @@ export function openInstances({ primary }: Config, options: InstancesOptions): I
     signals?.close();
     await client.close();
   };
-  return { registry, client, signals, close };
+  return { registry, client, streams: new MergedStreams(), signals, close };
 }
 
 /** Does what another daemon has done already. A worker version that is not installed here needs no restart. */

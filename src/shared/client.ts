@@ -66,8 +66,10 @@ interface Following<Definition extends EndpointDefinition> {
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Id of the last received event. The stream continues with the next event. */
-  readonly lastEventId?: number | undefined;
+  /** Position of the last received event, from `onPosition`. The stream continues with the next event. */
+  readonly lastEventId?: string | undefined;
+  /** Called with the position of each event before the event. The text is not always the `id` of the event. */
+  readonly onPosition?: ((position: string) => void) | undefined;
   /** Called when the daemon has accepted the request for the event stream. */
   readonly onOpen?: (() => void) | undefined;
 }
@@ -149,10 +151,10 @@ async function* followEvents(
   transport: Transport,
   apiBase: string,
   definition: EndpointDefinition,
-  { signal, lastEventId, onOpen, ...input }: AnyInput & FollowOptions,
+  { signal, lastEventId, onPosition, onOpen, ...input }: AnyInput & FollowOptions,
 ): AsyncGenerator<unknown, void> {
   const request = toRequest(apiBase, definition, definition.result ? { ...input, query: { ...input.query, follow: "1" } } : input);
-  const resume = lastEventId === undefined ? {} : { "last-event-id": String(lastEventId) };
+  const resume = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
   const response = await transport({
     ...request,
     headers: { ...request.headers, accept: "text/event-stream", ...resume },
@@ -161,9 +163,11 @@ async function* followEvents(
   if (response.status !== definition.status) throw toError(response);
   if (!response.pieces || !definition.events) throw new UnexpectedAnswerError("The response is not an event stream.", response);
   onOpen?.();
-  for await (const { event, data } of readEventStream(response.pieces)) {
+  for await (const { id, event, data } of readEventStream(response.pieces)) {
     if (event === endEvent) throw toError({ ...response, text: data });
-    if (event === "message") yield parseResult(definition.events, { ...response, text: data });
+    if (event !== "message") continue;
+    if (id !== undefined) onPosition?.(id);
+    yield parseResult(definition.events, { ...response, text: data });
   }
 }
 

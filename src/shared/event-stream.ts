@@ -1,7 +1,7 @@
 /** Name of the last event of a stream that the daemon ends. The client must then not reconnect. The data of the event is an error body. */
 export const endEvent = "end";
-/** Maximum length of a line in an event stream, in characters. Parsing throws for a longer line, because the daemon never sends one. */
-const longestLine = 4 * 1024 * 1024;
+/** Maximum length of an event with its comments, in characters. Parsing throws for a longer event, because the daemon never sends one. */
+const longestEvent = 1024 * 1024;
 
 export interface StreamedEvent {
   readonly id: string | undefined;
@@ -24,26 +24,39 @@ export async function* readEventStream(pieces: AsyncIterable<Uint8Array>): Async
 }
 
 class EventParser {
+  /** The received part of a line without its end. */
   #rest = "";
+  /** Whether a line feed at the beginning of the next text belongs to the end of the last line. */
+  #isHalf = false;
+  #characters = 0;
   #id: string | undefined;
   #event = "";
   #data: string[] = [];
 
   *push(text: string): Generator<StreamedEvent> {
-    const buffered = this.#rest + text;
-    // A carriage return at the end of the received text can be the first half of a CR LF line end.
-    const isHalf = buffered.endsWith("\r");
-    const lines = (isHalf ? buffered.slice(0, -1) : buffered).split(/\r\n|\r|\n/);
-    this.#rest = (lines.pop() as string) + (isHalf ? "\r" : "");
-    if (this.#rest.length > longestLine) throw new Error(`The event stream contains a line of more than ${longestLine} characters.`);
+    if (text === "") return;
+    const lines = (this.#isHalf && text.startsWith("\n") ? text.slice(1) : text).split(/\r\n|\r|\n/);
+    this.#isHalf = text.endsWith("\r");
+    const rest = lines.pop() as string;
     for (const line of lines) {
-      if (line !== "") this.#field(line);
+      this.#add(line);
+      const whole = this.#rest;
+      this.#rest = "";
+      if (whole !== "") this.#field(whole);
       else {
         if (this.#data.length > 0) yield { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") };
         this.#event = "";
         this.#data = [];
+        this.#characters = 0;
       }
     }
+    this.#add(rest);
+  }
+
+  #add(text: string): void {
+    this.#rest += text;
+    this.#characters += text.length;
+    if (this.#characters > longestEvent) throw new Error(`The event stream contains an event of more than ${longestEvent} characters.`);
   }
 
   #field(line: string): void {

@@ -53,6 +53,8 @@ export interface Incident {
    * error.
    */
   readonly error?: string | undefined;
+  /** The daemons on which the worker has the problem, as a sentence. Undefined without other daemons. */
+  readonly where?: string | undefined;
   /** The version that becomes active if the operator rolls back the worker. */
   readonly rollbackTo?: string | undefined;
   /** Id of the API key that expires. Only for keys. */
@@ -105,7 +107,18 @@ export function describeError({ message, file, line }: LastError): string {
   return message.includes(position) ? message : `${message} (${position})`;
 }
 
-function workerIncident({ name, version, state, since, isSinceStart, suspect, reason, lastError, rollbackTo }: WorkerHealth): Incident[] {
+/** Returns the daemons on which a worker has a problem, as a sentence such as `On eu-2.`. Returns undefined without other daemons. */
+export function problemPlaces({ instances = [] }: Pick<WorkerHealth, "instances">): string | undefined {
+  const known = instances.flatMap(({ name, state }) => (state === undefined ? [] : { name, state }));
+  const affected = known.filter(({ state }) => isProblem(state)).map(({ name }) => name);
+  if (affected.length === 0) return undefined;
+  if (affected.length === known.length && known.length > 1) return `On all ${known.length} instances.`;
+  const others = affected.length - mostNamedInstances;
+  return `On ${affected.slice(0, mostNamedInstances).join(", ")}${others > 0 ? ` and ${others} more` : ""}.`;
+}
+
+function workerIncident(health: WorkerHealth): Incident[] {
+  const { name, version, state, since, isSinceStart, suspect, reason, lastError, rollbackTo } = health;
   if (!isProblem(state)) return [];
   const error = lastError && describeError(lastError);
   return [
@@ -119,6 +132,7 @@ function workerIncident({ name, version, state, since, isSinceStart, suspect, re
       suspect,
       reason: reason ?? state,
       error: lastError && reason?.includes(lastError.message) ? undefined : error,
+      where: problemPlaces(health),
       rollbackTo,
     },
   ];

@@ -122,7 +122,7 @@ test("a key reads the audit log only with audit:read, and only of its own namesp
 });
 
 /** Follows the events about created keys until the stream is stopped. */
-function follow(lastEventId?: number) {
+function follow(lastEventId?: string) {
   const controller = new AbortController();
   const seen: AuditEntry[] = [];
   const done = (async () => {
@@ -140,7 +140,7 @@ test("an audit log stream can continue after the last entry that the client rece
   await expect.poll(reader.names).toEqual(["before", "while"]);
   await reader.stop();
   for (const name of ["x", "y"]) await createKey(name);
-  const again = follow(reader.seen.at(-1)?.id);
+  const again = follow(String(reader.seen.at(-1)?.id));
   await createKey("z");
   await expect.poll(again.names).toEqual(["x", "y", "z"]);
   await again.stop();

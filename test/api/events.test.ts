@@ -201,7 +201,7 @@ describe("the event stream", () => {
   test("continues after an event ID or a time without lost or duplicate events", async () => {
     const reader = await follow(root, { type: "key" });
     // No event occurred while this reader was connected, but it has an ID to resume from.
-    const { id: lastEventId = 0 } = reader.seen.at(-1) ?? {};
+    const lastEventId = String(reader.seen.at(-1)?.id);
     await reader.stop();
     for (const name of ["a", "b"]) await root.keys.create({ body: { name, role: "viewer" } });
     const again = await follow(root, { type: "key" }, { lastEventId });
@@ -226,7 +226,7 @@ describe("the event stream", () => {
 
   test("sends stream.gap to a client that continues after a daemon restart", async () => {
     const reader = await follow(root);
-    const { id: lastEventId = 0 } = reader.seen.at(-1) ?? {};
+    const lastEventId = String(reader.seen.at(-1)?.id);
     await reader.stop();
     await daemon.stop();
     daemon = await startDaemon({ directory: daemon.directory });

@@ -67,7 +67,10 @@ describe("the log of a worker", () => {
     await say("back");
     const controller = new AbortController();
     const seen: LogEntry[] = [];
-    const stream = root().workers.logs.follow({ params, query: { source: "app" } }, { signal: controller.signal, lastEventId: last?.id });
+    const stream = root().workers.logs.follow(
+      { params, query: { source: "app" } },
+      { signal: controller.signal, lastEventId: String(last?.id) },
+    );
     const done = (async () => {
       for await (const entry of stream) seen.push(entry);
     })().catch(() => undefined);

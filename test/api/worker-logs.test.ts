@@ -147,7 +147,7 @@ describe("following the log of a worker", () => {
     await expect.poll(() => texts(reader.seen)).toEqual(["before the reader", "to the reader"]);
     await reader.stop();
     await say("while the reader is away", { times: 3 });
-    const again = follow(root, { text: "reader", limit: 1 }, { lastEventId: reader.seen.at(-1)?.id });
+    const again = follow(root, { text: "reader", limit: 1 }, { lastEventId: String(reader.seen.at(-1)?.id) });
     await say("the reader is back");
     await expect.poll(() => texts(again.seen)).toEqual([...Array<string>(3).fill("while the reader is away"), "the reader is back"]);
     expect(await again.stop()).toBe("stopped");

@@ -156,3 +156,59 @@ test("a daemon sends no key to a daemon without a heartbeat, also if a request n
   expect([response.status, await response.json()]).toMatchObject([503, { error: { code: "INSTANCE_UNAVAILABLE" } }]);
   expect(requests).toEqual([]);
 });
+
+/** Reads a stream of the daemon until it contains a text, or for 10 s. */
+async function readStream(query: string, text: string, headers: Record<string, string>): Promise<string> {
+  const ending = new AbortController();
+  const response = await fetch(`${daemon.url}/api/events?${query}`, { headers, signal: ending.signal });
+  let seen = "";
+  try {
+    for await (const part of response.body ?? []) {
+      seen += Buffer.from(part).toString();
+      if (seen.includes(text)) break;
+    }
+  } finally {
+    ending.abort();
+  }
+  return seen;
+}
+
+test("a daemon opens a stream with the key of a session as X-API-Key, and with no cookie", async () => {
+  const event = { id: 7, type: "key.created", at: Date.now(), subject: { name: "streamed" } };
+  const url = await listen(({ url: path }, response) => {
+    if (path?.startsWith("/.well-known")) return response.end(discovery("streaming", path));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    return response.write(`id: 7\ndata: ${JSON.stringify(event)}\n\n`);
+  });
+  await listAs("streaming", url);
+  requests = [];
+
+  const seen = await readStream("type=key", "streamed", { cookie: `runtime_api_key=${daemon.rootKey}` });
+
+  expect(seen).toContain("streamed");
+  expect(requests.map(({ path, headers }) => [path, headers["x-api-key"]])).toEqual([
+    [discoveryPath, undefined],
+    ["/api/events?type=key&instance=self", daemon.rootKey],
+  ]);
+  for (const { headers } of requests) expect(headers).not.toHaveProperty("cookie");
+});
+
+test("a stream sends no key to an address without the proof, and follows no redirect", async () => {
+  const target = await listen(({ url: path }, response) => response.end(discovery("redirected", path)));
+  const redirecting = await listen(({ url: path = "" }, response) => {
+    if (path.startsWith("/.well-known")) response.end(discovery("redirected", path));
+    else response.writeHead(307, { location: `${target}${path}` }).end();
+  });
+  const forged = await listen(({ url: path }, response) => response.end(discovery("forged", path, "another run")));
+  await listAs("redirected", redirecting);
+  await listAs("forged", forged);
+  requests = [];
+  const key = { "x-api-key": daemon.rootKey };
+
+  expect(await readStream("type=key", "daemon redirected are missing", key)).toContain("status 307");
+  expect(await readStream("type=key", "daemon forged are missing", key)).toContain("Another program or daemon");
+
+  expect(requests.filter(({ headers }) => headers.host === new URL(target).host)).toEqual([]);
+  for (const { headers } of requests.filter((request) => request.headers.host === new URL(forged).host))
+    expect(headers).not.toHaveProperty("x-api-key");
+});

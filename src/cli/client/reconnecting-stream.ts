@@ -20,14 +20,14 @@ export interface StreamReader<Event> {
 
 /**
  * Calls `show` with each event until the signal aborts. After a lost connection or a restart of the daemon, the stream continues after the
- * last received event id.
+ * last received event.
  */
-export async function streamWithReconnect<Event extends { readonly id: number }>(
+export async function streamWithReconnect<Event>(
   { signal, show, onLost, onBack }: StreamReader<Event>,
   follow: (options: FollowOptions) => AsyncIterable<Event>,
   { onOpen }: { readonly onOpen?: (() => void) | undefined } = {},
 ): Promise<void> {
-  let lastEventId: number | undefined;
+  let lastEventId: string | undefined;
   let wasOpen = false;
   let isLost = false;
   let waitMs = firstWaitMs;
@@ -40,10 +40,8 @@ export async function streamWithReconnect<Event extends { readonly id: number }>
   };
   while (!signal.aborted) {
     try {
-      for await (const event of follow({ signal, lastEventId, onOpen: opened })) {
-        show(event);
-        lastEventId = event.id;
-      }
+      const onPosition = (position: string) => (lastEventId = position);
+      for await (const event of follow({ signal, lastEventId, onPosition, onOpen: opened })) show(event);
     } catch (error) {
       if (signal.aborted) return;
       if (!wasOpen || !mayPass(error)) throw error;
@@ -66,7 +64,7 @@ function mayPass(error: unknown): boolean {
  * Calls `show` with each event until the user presses Ctrl-C. Resolves with the exit code and prints no error, because Ctrl-C is the normal
  * end of a stream.
  */
-export async function followUntilInterrupted<Event extends { readonly id: number }>(
+export async function followUntilInterrupted<Event>(
   { signal, output }: Context,
   show: (event: Event) => void,
   follow: Parameters<typeof streamWithReconnect<Event>>[1],

@@ -7,6 +7,7 @@ import { connect } from "../client/connection.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { followUntilInterrupted } from "../client/reconnecting-stream.js";
 import { localDateTime } from "./workers/log-line.js";
+import { hasSeveralInstances, instanceOption, warnOfMissing } from "../command/instance-option.js";
 import { noMatchingEntries } from "../output/no-matching-entries.js";
 import { timeOption } from "../command/time-option.js";
 
@@ -30,7 +31,7 @@ export const command = defineCommand<[], Options>({
       description: "Only these actions, separated by commas, such as key.created, or key for all key actions",
     },
     { flags: "--principal <key>", description: "Only actions of the key with this name or id" },
-    { flags: "--instance <name>", description: "Only entries of the daemon with this name or id, or all (default all, with -f self)" },
+    instanceOption,
     { flags: "--limit <count>", description: `Show the newest N entries (1 to ${mostEntries}, default 100)` },
   ],
   examples: [
@@ -41,6 +42,7 @@ export const command = defineCommand<[], Options>({
   ],
   notes:
     "Requires the permission audit:read (role admin). Columns in a pipe: time, action, outcome, subject, principal, address, request id.\n" +
+    "With several daemons, the last column is the name of the daemon.\n" +
     "The address is that of the TCP connection, so behind a proxy it is the proxy. --json also has forwardedFor.",
   async run(context, _values, options) {
     const query = queryOf(options);
@@ -48,7 +50,11 @@ export const command = defineCommand<[], Options>({
     const { output } = context;
     const time = ({ at }: AuditEntry) => (output.isAligned ? localDateTime(new Date(at)) : new Date(at).toISOString());
     if (options.follow) {
-      const show = (entry: AuditEntry) => output.line(changeDocument(entry), changeLine(auditCells(entry, time(entry)), output.isAligned));
+      const isShared = hasSeveralInstances(options.instance);
+      const show = (entry: AuditEntry) => {
+        const cells = [...auditCells(entry, time(entry)), ...(isShared && entry.instance !== undefined ? [entry.instance] : [])];
+        output.line(changeDocument(entry), changeLine(cells, output.isAligned));
+      };
       return followUntilInterrupted(context, show, (from) => client.audit.list.follow({ query }, from));
     }
     const { entries, hasMore, instances = [] } = await client.audit.list({ query });
@@ -56,7 +62,7 @@ export const command = defineCommand<[], Options>({
     const rows = entries.map((entry) => [...auditCells(entry, time(entry)), ...(isShared ? [entry.instance ?? ""] : [])]);
     const document = { entries: entries.map(changeDocument), hasMore, ...(isShared && { instances }) };
     output.table(document, isShared ? [...auditHeadings, "INSTANCE"] : auditHeadings, rows);
-    for (const { name, problem } of instances) if (problem !== undefined) output.warn(`entries of ${name} are missing: ${problem}`);
+    warnOfMissing(output, "entries", instances);
     const filters = { "--since": options.since, "--action": options.action, "--principal": options.principal };
     if (entries.length === 0) output.note(noMatchingEntries(filters) ?? "no entries");
     if (hasMore) output.footer("more entries match; raise --limit, or filter with --since, --action or --principal");
@@ -64,9 +70,7 @@ export const command = defineCommand<[], Options>({
   },
 });
 
-function queryOf({ since, action, principal, limit, follow, instance }: Options) {
-  if (follow && instance !== undefined)
-    throw usageError("--instance and --follow cannot be combined", "use --url to stream the entries of another daemon");
+function queryOf({ since, action, principal, limit, instance }: Options) {
   const known = new Set<string>(auditActions.flatMap((one) => [one, nounOf(one)]));
   const unknown = action?.split(",").find((one) => !known.has(one));
   if (unknown !== undefined)
@@ -79,6 +83,6 @@ function queryOf({ since, action, principal, limit, follow, instance }: Options)
     action,
     principal: principal === "" ? undefined : principal,
     limit: count,
-    ...(!follow && { instance: instance ?? "all" }),
+    instance: instance === "" ? undefined : instance,
   };
 }

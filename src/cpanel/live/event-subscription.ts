@@ -75,7 +75,8 @@ export class EventSubscription {
   }
 
   async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
-    for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
+    // Other daemons publish a change before this one has received it. The events of this daemon repeat the change after that.
+    for await (const { type } of client.events.stream.follow({ query: { instance: "self" } }, { signal })) {
       if (signal.aborted) return;
       // The event stream counts as working after its first event. Headers are no proof, because a proxy can forward the headers and hold
       // back the events.

@@ -1,3 +1,4 @@
+import type { FollowOptions as ClientFollowOptions } from "../../shared/client.js";
 import { ApiError } from "../../shared/api-error.js";
 import { pause } from "./pause.js";
 
@@ -7,8 +8,13 @@ const longestRetryMs = 15_000;
 
 export type StreamPhase = "connecting" | "live" | "lost" | "refused";
 
-/** Opens a stream after the item with the id `lastEventId`. Calls `onOpen` when the daemon responds. */
-export type OpenStream<Received> = (options: { lastEventId: number | undefined; onOpen: () => void }) => AsyncIterable<Received>;
+/**
+ * Opens a stream after the position `lastEventId`. Calls `onOpen` when the daemon responds, and `onPosition` with the position of each
+ * item.
+ */
+export type OpenStream<Received> = (
+  options: Required<Pick<ClientFollowOptions, "lastEventId" | "onOpen" | "onPosition">>,
+) => AsyncIterable<Received>;
 
 interface FollowOptions<Received> {
   readonly signal: AbortSignal;
@@ -18,11 +24,12 @@ interface FollowOptions<Received> {
 }
 
 /** Follows a stream until the signal aborts. After a lost connection, the stream continues after the last received item. */
-export async function followStream<Received extends { readonly id: number }>(
+export async function followStream<Received>(
   open: OpenStream<Received>,
   { signal, take, onPhase }: FollowOptions<Received>,
 ): Promise<void> {
-  let lastEventId: number | undefined;
+  let lastEventId: string | undefined;
+  const onPosition = (position: string) => void (lastEventId = position);
   let retryMs = firstRetryMs;
   while (!signal.aborted) {
     try {
@@ -30,10 +37,7 @@ export async function followStream<Received extends { readonly id: number }>(
         retryMs = firstRetryMs;
         onPhase("live", undefined);
       };
-      for await (const received of open({ lastEventId, onOpen })) {
-        lastEventId = received.id;
-        take(received);
-      }
+      for await (const received of open({ lastEventId, onOpen, onPosition })) take(received);
     } catch (error) {
       if (signal.aborted) return;
       // After a 401, the user can sign in again on the same page, so the stream is not final. Every other rejection with a status below 500

@@ -1,8 +1,10 @@
 import { ApiError } from "../../shared/api-error.js";
-import type { CronJob, CronRun } from "../../shared/contract/cron.js";
+import type { ClientOf } from "../../shared/client.js";
+import { list, listedRuns, type CronJob, type CronRun } from "../../shared/contract/cron.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import type { ResourceHandlers } from "../http/handler.js";
+import { asksOthers, collectAnswers, type KnownInstances, type ListedAnswer } from "../instances/ask-others.js";
 
 /** The functions of the cron jobs that these handlers use. */
 interface CronJobsPort {
@@ -12,15 +14,21 @@ interface CronJobsPort {
 
 export function createCronHandlers({
   cronJobs,
+  instances,
   isInstalled,
 }: {
   cronJobs: CronJobsPort;
+  instances: KnownInstances;
   isInstalled: (name: string) => boolean;
 }): ResourceHandlers<"cron"> {
   return {
-    list: async ({ query: { worker }, principal: { namespaces } }) => {
+    list: async ({ query: { worker, instance }, principal: { namespaces }, key }) => {
       const isWanted = (name: string) => (worker === undefined || worker === name) && namespacesCover(namespaces, name);
-      return cronJobs.list(isWanted, { withRuns: worker !== undefined });
+      const readOwn = () => cronJobs.list(isWanted, { withRuns: worker !== undefined });
+      if (!asksOthers(instances, instance)) return readOwn();
+      const call = async ({ cron }: ClientOf<typeof offered>) =>
+        (await cron.list({ query: { worker, instance: "self" } })).filter((job) => isWanted(job.worker));
+      return mergeJobs(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
     },
     run: async ({ params, principal }) => {
       const name = fromPathSegments(params);
@@ -28,4 +36,57 @@ export function createCronHandlers({
       return { success: true, data: await cronJobs.run(name, params.index, principal.name) };
     },
   };
+}
+
+const offered = { cron: { list } };
+
+/** Returns each job once, with the runs of all daemons that have the same active version as the first one. */
+function mergeJobs(answers: readonly ListedAnswer<readonly CronJob[]>[]): CronJob[] {
+  const missing = answers.flatMap(({ instance: { name }, answer }) =>
+    "problem" in answer ? `The runs of ${name} are missing. ${answer.problem}` : [],
+  );
+  const found = answers.flatMap(({ instance, answer }) =>
+    "result" in answer ? answer.result.map((job) => namedRuns(job, instance.name)) : [],
+  );
+  const jobs = Map.groupBy(found, ({ worker, index }) => `${worker} ${String(index).padStart(6, "0")}`);
+  return [...jobs].toSorted(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, same]) => mergeJob(same, missing));
+}
+
+function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJob[] {
+  const [first] = found;
+  if (!first) return [];
+  const same = found.filter(({ version }) => version === first.version);
+  // The daemons report the same runs of their leases. Each daemon sends at most `listedRuns`.
+  const runs: CronRun[] = [];
+  const seen = new Set<string>();
+  for (const { runs: ofDaemon = [] } of same) {
+    const added = ofDaemon.slice(0, listedRuns).filter((run) => !seen.has(runKey(run)));
+    for (const run of added) seen.add(runKey(run));
+    runs.push(...added);
+  }
+  // The runs of a job with `on: one` are in the leases, also those of daemons without a response.
+  const problem = first.problem ?? (missing.length > 0 && first.on === "every" ? missing.join(" ") : undefined);
+  return [
+    {
+      ...first,
+      isRunning: same.some(({ isRunning }) => isRunning),
+      lastRun: newestFirst(same.flatMap(({ lastRun }) => lastRun ?? []))[0] ?? null,
+      ...(first.runs && { runs: newestFirst(runs).slice(0, listedRuns) }),
+      ...(problem !== undefined && { problem }),
+    },
+  ];
+}
+
+/** Adds the name of the daemon to runs that only this daemon has recorded: manual runs, and those of jobs with `on: every`. */
+function namedRuns({ lastRun, runs, ...job }: CronJob, instance: string): CronJob {
+  const name = (run: CronRun): CronRun => ({ instance, ...run });
+  return { ...job, lastRun: lastRun && name(lastRun), ...(runs && { runs: runs.map(name) }) };
+}
+
+function runKey({ at, trigger, instance }: CronRun): string {
+  return `${at} ${trigger} ${instance}`;
+}
+
+function newestFirst(runs: readonly CronRun[]): CronRun[] {
+  return runs.toSorted((one, other) => other.at - one.at);
 }

@@ -1,10 +1,11 @@
-import type { EventFeed } from "../http/handler.js";
 import { nounOf, isWantedType } from "../../shared/contract/changes.js";
-import { permissionToSee, type RuntimeEvent } from "../../shared/contract/events.js";
+import { permissionToSee, stream, type RuntimeEvent } from "../../shared/contract/events.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
+import type { StreamSource } from "../instances/merged-stream.js";
+import { followEntries, type StreamingInstances } from "./follow-entries.js";
 
 /** The functions of the event log that these handlers use. */
 export interface EventsPort {
@@ -15,16 +16,34 @@ export interface EventsPort {
   ): AsyncIterable<RuntimeEvent[]>;
 }
 
-export function createEventsHandlers(events: EventsPort): ResourceHandlers<"events"> {
+export function createEventsHandlers(events: EventsPort, instances: StreamingInstances): ResourceHandlers<"events"> {
   return {
-    stream: ({ query: { type, worker, since }, lastEventId, principal }): EventFeed<RuntimeEvent> => {
+    stream: async ({ query: { type, worker, since, instance: wanted }, lastEventId, principal, key }) => {
       const sinceMs = since === undefined ? undefined : parsePastTimeMs(since, Date.now());
       const passes = (event: RuntimeEvent): boolean =>
         isWantedType(event.type, type) && (worker === undefined || concernsWorker(event, worker)) && maySee(principal, event);
-      return (signal) => events.follow(passes, { lastEventId, sinceMs }, signal);
+      const query = { type: type?.join(","), worker, since, instance: "self" };
+      const source: StreamSource<EventOperations, RuntimeEvent> = {
+        key,
+        offered,
+        isVisible: (event) => nounOf(event.type) === "stream" || passes(event),
+        // Events about the stream itself precede the others.
+        timeOf: (event) => (nounOf(event.type) === "stream" ? 0 : event.at),
+        follow: ({ afterId }, signal) => events.follow(passes, { lastEventId: afterId, sinceMs }, signal),
+        askToFollow: (client, options) => client.events.stream.follow({ query }, options),
+        noticeOf: (message) => ({ id: 0, type: "stream.gap", at: Date.now(), message, isNotice: true }),
+        // This daemon repeats the changes of others itself, unless they are older than its start.
+        isOmitted: (event, { isOwn, isComplete }) =>
+          (event.type === "stream.opened" && !isOwn) ||
+          (event.isRepeat === true && (isComplete || (!isOwn && instances.registry.own.startedAtMs <= event.at))),
+      };
+      return followEntries(instances, source, { wanted, before: undefined, lastEventId });
     },
   };
 }
+
+const offered = { events: { stream } };
+type EventOperations = typeof offered;
 
 function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolean {
   return nounOf(type) === "worker" && subject?.name === worker;

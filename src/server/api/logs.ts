@@ -1,11 +1,18 @@
 import type { EventFeed } from "../http/handler.js";
-import type { LogEntry, LogFilter } from "../../shared/contract/worker-logs.js";
+import type { Operations } from "../../shared/client.js";
+import { list, type LogEntry, type LogFilter } from "../../shared/contract/worker-logs.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import { ApiError } from "../../shared/api-error.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
+import { isMissingWorker } from "../instances/ask-others.js";
+import { readEntries, type MergedPage } from "../instances/merged-entries.js";
+import { followEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
+
+/** Name of the worker, and version, in notices that concern no single worker or version. */
+export const anyWorker = "*";
 
 /** Selects the workers whose logs a call reads, by a list of names or by a function that returns true for a selected name. */
 type LogSelection = readonly string[] | ((name: string) => boolean);
@@ -23,45 +30,94 @@ export interface WorkerLogsPort {
   forget(name: string): void;
 }
 
-interface LogsCall {
-  readonly query: Omit<LogFilter, "sinceMs" | "untilMs"> & {
+/** A call for logs, with the ways in which this daemon asks others. */
+export interface LogsCall<Offered extends Operations> extends Pick<
+  ListedSource<Offered, LogEntry>,
+  "key" | "offered" | "ask" | "askToFollow"
+> {
+  readonly selection: LogSelection;
+  readonly query: Omit<LogFilter, "sinceMs" | "untilMs" | "before"> & {
     readonly since?: string | undefined;
     readonly until?: string | undefined;
+    readonly before?: string | undefined;
     readonly follow?: "0" | "1" | undefined;
+    readonly instance: string;
   };
-  readonly lastEventId: number | undefined;
-  readonly nowMs: number;
+  readonly lastEventId: string | undefined;
+  /** Throws if the selected workers are not installed on this daemon. */
+  readonly assertPresent: () => Promise<void>;
+  /** Name and version in notices about daemons. */
+  readonly noticed: Pick<LogEntry, "worker" | "version">;
 }
 
 /** Returns the requested log entries, or a stream of new entries if the caller sent `follow`. */
-export function readLogs(
-  logs: WorkerLogsPort,
-  selection: LogSelection,
-  { query: { follow, since, until, ...filter }, lastEventId, nowMs }: LogsCall,
-): ReturnType<WorkerLogsPort["read"]> | EventFeed<LogEntry> {
+export async function readLogs<Offered extends Operations>(
+  { logs, instances }: { readonly logs: WorkerLogsPort; readonly instances: StreamingInstances },
+  { selection, query, lastEventId, assertPresent, noticed, ...asked }: LogsCall<Offered>,
+): Promise<MergedPage<LogEntry> | EventFeed<LogEntry>> {
+  const { follow, since, until, before, instance: wanted, ...filter } = query;
+  const nowMs = Date.now();
   const timeOf = (text: string | undefined) => (text === undefined ? undefined : parsePastTimeMs(text, nowMs));
-  const wanted = { ...filter, sinceMs: timeOf(since), untilMs: timeOf(until) };
-  if (follow !== "1") return logs.read(selection, wanted);
-  return (signal) => logs.follow(selection, wanted, { lastEventId, signal });
+  const selected = { ...filter, sinceMs: timeOf(since), untilMs: timeOf(until) };
+  const source: ListedSource<Offered, LogEntry> = {
+    ...asked,
+    limit: filter.limit,
+    timeOf: ({ time }) => time,
+    isVisible: ({ worker }) => (typeof selection === "function" ? selection(worker) : selection.includes(worker)),
+    assertPresent,
+    read: async (beforeId) => {
+      await assertPresent();
+      return logs.read(selection, { ...selected, before: beforeId });
+    },
+    follow: ({ afterId, beforeId }, signal) => logs.follow(selection, { ...selected, before: beforeId }, { lastEventId: afterId, signal }),
+    noticeOf: (text) => ({ ...noticed, id: 0, time: Date.now(), level: "warn", source: "runtime", text, isNotice: true }),
+    // A daemon without one of several workers possibly has entries of the others, so its error is a problem.
+    ...(noticed.worker !== anyWorker && { isAbsent: isMissingWorker }),
+  };
+  const call = { wanted, before, lastEventId };
+  return follow === "1" ? followEntries(instances, source, call) : readEntries(instances, call, source);
 }
+
+const offered = { logs: { list } };
+type LogOperations = typeof offered;
 
 export function createLogHandlers({
   logs,
   packages,
+  instances,
 }: {
   readonly logs: WorkerLogsPort;
   readonly packages: { list(): Worker[] };
+  readonly instances: StreamingInstances;
 }): ResourceHandlers<"logs"> {
   return {
-    list: async ({ query: { worker: names, ...query }, principal, lastEventId }) => {
-      const call = { query, lastEventId, nowMs: Date.now() };
-      const { namespaces } = principal;
-      if (names === undefined) return readLogs(logs, (name) => namespacesCover(namespaces, name), call);
-      for (const name of names) assertNamespace(principal, name);
-      const installed = new Set(packages.list().map(({ name }) => name));
-      const missing = names.find((name) => !installed.has(name));
-      if (missing !== undefined) throw new ApiError("WORKER_NOT_FOUND", `No worker ${missing} is installed.`);
-      return readLogs(logs, [...new Set(names)], call);
+    list: async ({ query: { worker: names, ...query }, principal, lastEventId, key }) => {
+      for (const name of names ?? []) assertNamespace(principal, name);
+      const question = { ...questionOf(query), worker: names?.join(",") };
+      const call: LogsCall<LogOperations> = {
+        selection: names ? [...new Set(names)] : (name) => namespacesCover(principal.namespaces, name),
+        query,
+        lastEventId,
+        key,
+        offered,
+        ask: (client, page) => client.logs.list({ query: { ...question, ...page } }),
+        askToFollow: (client, options) => client.logs.list.follow({ query: question }, options),
+        assertPresent: async () => {
+          const installed = new Set(packages.list().map(({ name }) => name));
+          const missing = names?.find((name) => !installed.has(name));
+          if (missing !== undefined) throw new ApiError("WORKER_NOT_FOUND", `No worker ${missing} is installed.`);
+        },
+        noticed: { worker: names?.length === 1 ? (names[0] ?? anyWorker) : anyWorker, version: anyWorker },
+      };
+      return readLogs({ logs, instances }, call);
     },
   };
+}
+
+/** Returns the query with which this daemon asks others: for their own entries. */
+export function questionOf<Query extends { readonly follow?: unknown; readonly before?: unknown; readonly instance: string }>(
+  query: Query,
+): Omit<Query, "follow" | "before"> {
+  const { follow: _follow, before: _before, ...question } = query;
+  return { ...question, instance: "self" };
 }

@@ -1,12 +1,17 @@
+import type { ClientOf } from "../../shared/client.js";
 import type { Notified } from "../../shared/contract/instances.js";
-import type { WorkerHealth } from "../../shared/contract/worker-health.js";
+import { logs as logsOfWorker } from "../../shared/contract/worker-logs.js";
+import { health as healthOperation, type WorkerHealth } from "../../shared/contract/worker-health.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { WorkerInstallOptions } from "../packages/worker-packages-options.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
+import { mergeHealth } from "../health/merge-health.js";
 import { assertNamespace } from "../http/authorization.js";
-import { readLogs, type WorkerLogsPort } from "./logs.js";
+import { asksOthers, collectAnswers } from "../instances/ask-others.js";
+import { anyWorker, questionOf, readLogs, type LogsCall, type WorkerLogsPort } from "./logs.js";
+import type { StreamingInstances } from "./follow-entries.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 import { ApiError } from "../../shared/api-error.js";
@@ -51,6 +56,7 @@ export function createWorkerHandlers({
   cronJobs,
   uploads,
   signals,
+  instances,
   checksUploads,
 }: {
   packages: WorkerPackagesPort;
@@ -61,6 +67,7 @@ export function createWorkerHandlers({
   uploads: UploadMeter;
   /** Undefined without a primary. */
   signals: SignalsPort | undefined;
+  instances: StreamingInstances;
   /**
    * True if the daemon loads the code of every upload before the new version becomes active. If false, the daemon loads the code only if
    * the caller requests this check.
@@ -78,8 +85,15 @@ export function createWorkerHandlers({
       // Returns the same frozen object for each list without a filter, because the daemon caches the JSON text of frozen objects.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
-    health: ({ query: { worker }, principal: { namespaces } }) =>
-      health.read((name) => (worker === undefined || worker === name) && namespacesCover(namespaces, name)),
+    health: async ({ query: { worker, instance }, principal: { namespaces }, key }) => {
+      const isWanted = (name: string) => (worker === undefined || worker === name) && namespacesCover(namespaces, name);
+      const readOwn = () => health.read(isWanted);
+      if (!asksOthers(instances, instance)) return readOwn();
+      const offered = { workers: { health: healthOperation } };
+      const call = async ({ workers }: ClientOf<typeof offered>) =>
+        (await workers.health({ query: { worker, instance: "self" } })).filter(({ name }) => isWanted(name));
+      return mergeHealth(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
+    },
     upload: async ({ file, principal, query, via }) => {
       const authorise = (name: string) => assertNamespace(principal, name);
       const installation = { at: Math.floor(Date.now() / 1000), by: principal.name, via };
@@ -99,8 +113,8 @@ export function createWorkerHandlers({
       const { version } = params;
       const name = fromPathSegments(params);
       const restarted = await engine.restart(packages.folderOf(name, version));
-      const instances = await signals?.send({ type: "restart-worker", name, version });
-      return { success: true, data: { name, version, restarted, ...(instances && { instances }) } };
+      const notified = await signals?.send({ type: "restart-worker", name, version });
+      return { success: true, data: { name, version, restarted, ...(notified && { instances: notified }) } };
     },
     remove: async ({ params }) => {
       const name = fromPathSegments(params);
@@ -113,14 +127,30 @@ export function createWorkerHandlers({
       await packages.removeVersion(fromPathSegments(params), params.version);
       return { success: true };
     },
-    logs: async ({ params, query, lastEventId }) => {
+    logs: async ({ params, query, lastEventId, key }) => {
       const name = fromPathSegments(params);
-      const versions = packages.list().flatMap((worker) => (worker.name === name ? worker.versions : []));
-      if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
       const { version } = query;
-      if (version !== undefined && !versions.includes(version) && !(await logs.knows(name, version)))
-        throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${version} is not installed and has no log entries.`);
-      return readLogs(logs, [name], { query, lastEventId, nowMs: Date.now() });
+      const question = questionOf(query);
+      const call: LogsCall<LogOperations> = {
+        selection: [name],
+        query,
+        lastEventId,
+        key,
+        offered,
+        ask: (client, page) => client.workers.logs({ params, query: { ...question, ...page } }),
+        askToFollow: (client, options) => client.workers.logs.follow({ params, query: question }, options),
+        assertPresent: async () => {
+          const versions = packages.list().flatMap((worker) => (worker.name === name ? worker.versions : []));
+          if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
+          if (version !== undefined && !versions.includes(version) && !(await logs.knows(name, version)))
+            throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${version} is not installed and has no log entries.`);
+        },
+        noticed: { worker: name, version: version ?? anyWorker },
+      };
+      return readLogs({ logs, instances }, call);
     },
   };
 }
+
+const offered = { workers: { logs: logsOfWorker } };
+type LogOperations = typeof offered;

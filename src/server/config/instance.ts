@@ -35,10 +35,13 @@ for (const [network, prefix] of [
 privateNetworks.addSubnet("fc00::", 7, "ipv6");
 privateNetworks.addAddress("::1", "ipv6");
 
+/** Form of the name of a daemon. */
+export const instanceNamePattern = /^[\w.-]{1,64}$/;
+
 /** Returns the value of RUNTIME_INSTANCE_NAME, or the host name for an empty value. Throws ConfigError. */
 export function readInstanceName(text: string): string {
   if (text === "") return hostname();
-  if (!/^[\w.-]{1,64}$/.test(text))
+  if (!instanceNamePattern.test(text))
     throw new ConfigError("RUNTIME_INSTANCE_NAME", text, "1 to 64 letters, digits, dots, hyphens and underscores");
   return text;
 }

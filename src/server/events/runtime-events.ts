@@ -143,5 +143,5 @@ export class ActiveVersionTracker {
  * Returns the event for a change that another daemon made. The event has no principal, because other daemons do not report the principal.
  */
 export function eventOfOtherDaemon({ type, subject }: Pick<NewEvent, "type" | "subject">): NewEvent {
-  return { type, subject, message: "by another daemon" };
+  return { type, subject, message: "by another daemon", isRepeat: true };
 }

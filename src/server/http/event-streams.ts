@@ -23,7 +23,7 @@ const trustedMs = 1000;
 const lastWriteTimeoutMs = 1000;
 
 export interface EventStream {
-  readonly feed: EventFeed<{ readonly id: number }>;
+  readonly feed: EventFeed<object>;
   /** Throws if the caller is no longer allowed to read the events, for example because the key is revoked or expired. */
   readonly assertAllowed: () => void;
 }
@@ -84,7 +84,7 @@ export class EventStreams {
       for await (const batch of feed(ending.signal)) {
         if (performance.now() - checkedAtMs > trustedMs) check();
         if (ending.signal.aborted) break;
-        const text = batch.map((event) => formatEvent({ id: String(event.id), data: JSON.stringify(event) })).join("");
+        const text = batch.map(({ id, event }) => formatEvent({ id, data: JSON.stringify(event) })).join("");
         if (!response.write(text)) await once(response, "drain", { signal: ending.signal });
       }
     } catch (error) {

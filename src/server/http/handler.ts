@@ -6,11 +6,17 @@ import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Installation } from "../../shared/installation.js";
 import type { Principal } from "../../shared/contract/principal.js";
 
+/** An event of a stream. A client that sends `id` as `Last-Event-ID` receives the events after it. */
+export interface FeedEvent<Event> {
+  readonly id: string;
+  readonly event: Event;
+}
+
 /**
  * Source of events that a handler returns. The daemon calls the function when it has opened the event stream. The iterable ends when the
  * signal aborts.
  */
-export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
+export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly FeedEvent<Event>[]>;
 
 type OutputOf<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
 
@@ -27,7 +33,7 @@ export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly fields: FieldsOf<Definition>;
   readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
   /** Value of the header `Last-Event-ID` that a client sends when it connects again. */
-  readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
+  readonly lastEventId: Definition["events"] extends z.ZodType ? string | undefined : undefined;
   /** Key of the caller, only for operations that ask other daemons. */
   readonly key: Definition["asksInstances"] extends true ? string : undefined;
 }

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Context, Middleware } from "koa";
 import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
+import { positionPattern } from "../../shared/contract/entry-position.js";
 import type { Download } from "../platform/download.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Principals } from "../access/principals.js";
@@ -84,7 +85,7 @@ export function createOperation(options: OperationOptions): Middleware {
       });
       state.result = result;
       if (typeof result === "function") {
-        const feed = result as EventFeed<{ readonly id: number }>;
+        const feed = result as EventFeed<object>;
         options.streams.start(context.res, { feed, assertAllowed });
         context.respond = false;
       } else if (endpoint.download !== undefined) sendDownload(context, result as Download);
@@ -116,12 +117,12 @@ function assertLocal(request: IncomingMessage, { adminListener }: Config): void 
 }
 
 /**
- * Returns the id in the header `Last-Event-ID`. An id that is not a number is from another stream, so the function returns undefined and
+ * Returns the position in the header `Last-Event-ID`. A text of another form is from another stream, so the function returns undefined and
  * the client receives all events in memory.
  */
-function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number | undefined {
+function lastEventIdOf(endpoint: EndpointDefinition, context: Context): string | undefined {
   const text = context.get("Last-Event-ID");
-  return endpoint.events && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+  return endpoint.events && positionPattern.test(text) ? text : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/api-error.js";
 import type { Operations } from "../../shared/client.js";
+import { namesOf } from "./entry-position.js";
 import type { InstanceAnswer, InstanceClient, InstanceQuestion } from "./instance-client.js";
 import type { InstanceRegistry, RegisteredInstance } from "./instance-registry.js";
 
@@ -14,8 +15,9 @@ export type OtherAnswer<Result> = InstanceAnswer<Result> | { readonly state: "go
 
 /** A daemon of a list, with its result or with the reason why its result is missing. */
 export interface ListedAnswer<Result> {
+  /** `name` is unique: it is the id if several daemons have the name. */
   readonly instance: { readonly name: string; readonly id: string };
-  readonly answer: { readonly result: Result } | { readonly problem: string };
+  readonly answer: { readonly result: Result } | { readonly problem: string; readonly state?: "starting" | "unreachable" | "gone" };
 }
 
 interface CollectOptions<Offered extends Operations, Result> {
@@ -25,13 +27,19 @@ interface CollectOptions<Offered extends Operations, Result> {
 
 const gone = { state: "gone", problem: "It has sent no heartbeat for 30 s." } as const;
 
+/** Returns whether a request concerns other daemons. Returns false for `self`, and for `all` while no other daemon is registered. */
+export function asksOthers({ registry }: KnownInstances, wanted: string): boolean {
+  return wanted !== "self" && (wanted !== "all" || registry.others().length > 0);
+}
+
 /** Asks all other daemons at the same time. Daemons without a recent heartbeat are not asked. */
 export async function askOthers<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
   question: InstanceQuestion<Offered, Result>,
 ): Promise<{ instance: RegisteredInstance; answer: OtherAnswer<Result> }[]> {
   const others = registry.others();
-  const live = new Set((await registry.readLive()).map(({ id }) => id));
+  if (others.length === 0) return [];
+  const live = new Set((await registry.readLive({ maximumAgeMs: 0 })).map(({ id }) => id));
   return Promise.all(
     others.map(async (instance) => ({ instance, answer: live.has(instance.id) ? await client.ask(instance, question) : gone })),
   );
@@ -41,14 +49,14 @@ export async function askOthers<Offered extends Operations, Result>(
  * Asks the daemon with a name or id, unless it has sent no heartbeat for 30 s. Resolves with undefined if it is this daemon. Throws
  * INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE (503).
  */
-async function askInstance<Offered extends Operations, Result>(
+export async function askInstance<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
   nameOrId: string,
   question: InstanceQuestion<Offered, Result>,
 ): Promise<{ instance: RegisteredInstance; result: Result } | undefined> {
   const instance = registry.get(nameOrId);
   if (instance.id === registry.own.id) return undefined;
-  const isLive = (await registry.readLive()).some(({ id }) => id === instance.id);
+  const isLive = (await registry.readLive({ maximumAgeMs: 0 })).some(({ id }) => id === instance.id);
   const answer = isLive ? await client.ask(instance, question) : gone;
   if ("result" in answer) return { instance, result: answer.result };
   throw new ApiError("INSTANCE_UNAVAILABLE", `The daemon ${instance.name} gives no usable response. ${answer.problem}`);
@@ -63,10 +71,35 @@ export async function collectAnswers<Offered extends Operations, Result>(
   wanted: string,
   { question, readOwn }: CollectOptions<Offered, Result>,
 ): Promise<readonly ListedAnswer<Result>[]> {
+  const { registry } = instances;
   const other = wanted === "all" ? undefined : await askInstance(instances, wanted, question);
-  if (other) return [{ instance: other.instance, answer: other }];
+  if (other) return [{ instance: listed(registry, other.instance), answer: other }];
   const [own, others] = await Promise.all([readOwn(), wanted === "all" ? askOthers(instances, question) : []]);
-  return [{ instance: instances.registry.own, answer: { result: own } }, ...others];
+  return [
+    { instance: listed(registry, registry.own), answer: { result: own } },
+    ...others.map(({ instance, answer }) => ({ instance: listed(registry, instance), answer })),
+  ];
+}
+
+function listed(registry: InstanceRegistry, { id, name }: Pick<RegisteredInstance, "id" | "name">): { id: string; name: string } {
+  return { id, name: namesOf(registry).get(id) ?? name };
+}
+
+/** Returns the results of the daemons that gave one. */
+export function resultsOf<Result>(answers: readonly ListedAnswer<Result>[]): Result[] {
+  return answers.flatMap(({ answer }) => ("result" in answer ? [answer.result] : []));
+}
+
+/** Returns whether a daemon has responded that it has no such worker or version. */
+export function isMissingWorker(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === "WORKER_NOT_FOUND" || error.code === "WORKER_VERSION_NOT_FOUND");
+}
+
+/** Returns the first daemon that runs and gave no result, with the reason. */
+export function missingOf(answers: readonly ListedAnswer<unknown>[]): { readonly name: string; readonly problem: string } | undefined {
+  return answers.flatMap(({ instance: { name }, answer }) =>
+    "problem" in answer && answer.state !== "gone" ? [{ name, problem: answer.problem }] : [],
+  )[0];
 }
 
 /** Returns the field `instances` of a list: the daemons that were asked, with the reasons why entries are missing. */

@@ -1,29 +1,58 @@
 import { randomUUID } from "node:crypto";
 import type { Agent } from "undici";
 import { ApiError } from "../../shared/api-error.js";
-import { createClient, UnexpectedAnswerError, type ClientOf, type Operations, type Transport } from "../../shared/client.js";
+import {
+  createClient,
+  UnexpectedAnswerError,
+  type ClientOf,
+  type FollowOptions,
+  type Operations,
+  type Transport,
+} from "../../shared/client.js";
 import { runtime } from "../../shared/contract/discovery.js";
 import { isInstanceUrl, isLoopbackUrl } from "../config/instance.js";
+import { CallPlaces } from "./call-places.js";
 import type { RegisteredInstance } from "./instance-registry.js";
 import { proofOf } from "./own-instance.js";
 
 /** Time limit in ms for one call: the wait for a free place and all requests to the daemon. */
 const deadlineMs = 2_000;
-/** Maximum number of daemons that this daemon asks at the same time. */
+/** Maximum number of calls of this daemon that run at the same time. */
 const mostAtOnce = 16;
-/** Maximum number of connections to one daemon. */
-const mostConnections = 4;
+/** Maximum number of calls to one daemon at the same time, so that a daemon that does not respond leaves places for the others. */
+const mostPerDaemon = 4;
+/**
+ * Time in ms after a call without a response in which further ones fail at once. Longer than the 1 to 5 s between two requests of a panel
+ * or dashboard, and short enough for an operator who repeats a command.
+ */
+const silenceMemoryMs = 6_000;
+/** Maximum number of daemons for which this daemon checks at the same time whether they respond again. */
+const mostChecksAtOnce = 4;
 /** Maximum size of a response in bytes. */
 const longestResponseBytes = 16 * 1024 * 1024;
+/** Maximum length of a problem that another daemon describes, in characters. */
+const longestProblem = 500;
+/** Time in ms without any byte after which a stream has failed. Daemons send a comment every 15 s. */
+const streamSilenceMs = 45_000;
 
 /** Result of a daemon, or a sentence why the daemon returned no result. `starting`: the daemon opens its services. */
 export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
+
+type CalledInstance = Pick<RegisteredInstance, "id" | "run" | "url">;
 
 /** A call of the operations in `offered` with the key of a caller. */
 export interface InstanceQuestion<Offered extends Operations, Result> {
   readonly key: string;
   readonly offered: Offered;
-  readonly call: (client: ClientOf<Offered>) => Promise<Result>;
+  /** `id` is the id of the daemon. */
+  readonly call: (client: ClientOf<Offered>, id: string) => Promise<Result>;
+}
+
+/** A stream of an operation in `offered`, with the key of a caller. */
+export interface InstanceStream<Offered extends Operations, Event> {
+  readonly key: string;
+  readonly offered: Offered;
+  readonly follow: (client: ClientOf<Offered>, options: FollowOptions) => AsyncGenerator<Event, void>;
 }
 
 /**
@@ -32,108 +61,240 @@ export interface InstanceQuestion<Offered extends Operations, Result> {
  */
 export class InstanceClient {
   readonly #ownUrl: string | undefined;
-  readonly #waiting: (() => void)[] = [];
+  readonly #places = new CallPlaces({ total: mostAtOnce, perDaemon: mostPerDaemon });
+  /**
+   * Runs of daemons that did not send their discovery document, and requests (run and path) without a response, with the time on the clock of
+   * `performance.now()` until which they are not repeated.
+   */
+  readonly #silentUntilMs = new Map<string, number>();
+  readonly #checkedRuns = new Set<string>();
   #agent: Promise<Agent> | undefined;
-  #running = 0;
+  /** Slow calls must not delay the discovery documents, whose absence proves that a daemon does not respond. */
+  #discoveryAgent: Promise<Agent> | undefined;
+  /** Each stream occupies a connection, so streams do not share the connections of calls. */
+  #streamAgent: Promise<Agent> | undefined;
 
   /** `ownUrl` is the origin at which the other daemons call this one, if the operator has configured it. */
   constructor(ownUrl: string | undefined) {
     this.#ownUrl = ownUrl;
   }
 
-  /** Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. */
+  /**
+   * Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. If the daemon
+   * does not send its discovery document, the next calls fail at once, while the client checks in the background whether it does again.
+   * If only an operation gets no response, the same request fails at once for 6 s.
+   */
   async ask<Offered extends Operations, Result>(
-    instance: Pick<RegisteredInstance, "id" | "run" | "url">,
+    instance: CalledInstance,
     { key, offered, call }: InstanceQuestion<Offered, Result>,
   ): Promise<InstanceAnswer<Result>> {
-    const { id, url } = instance;
+    const signal = AbortSignal.timeout(deadlineMs);
+    return this.#reach(instance, signal, async (origin, api) =>
+      call(createClient(this.#callTransport({ origin, run: instance.run, key }, signal), api, offered), instance.id),
+    );
+  }
+
+  /**
+   * Opens a stream of a daemon with the key of the caller, within the time limit of a call. The stream has no time limit. It ends when
+   * `until` aborts, and throws if the connection is lost or silent for 45 s.
+   */
+  async follow<Offered extends Operations, Event>(
+    instance: CalledInstance,
+    { key, offered, follow }: InstanceStream<Offered, Event>,
+    until: AbortSignal,
+  ): Promise<InstanceAnswer<AsyncIterable<Event>>> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(new DOMException("The time limit has passed.", "TimeoutError")), deadlineMs);
+    const signal = AbortSignal.any([until, deadline.signal]);
+    try {
+      return await this.#reach(instance, signal, async (origin, api) => {
+        const opened = Promise.withResolvers<void>();
+        const client = createClient(this.#callTransport({ origin, run: instance.run, key }, signal), api, offered);
+        const events = follow(client, { signal, onOpen: () => opened.resolve() });
+        const first = events.next();
+        await Promise.race([opened.promise, first]);
+        return startingWith(first, events);
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const agent of [this.#agent, this.#discoveryAgent, this.#streamAgent]) await (await agent)?.destroy();
+  }
+
+  /** Runs `use` with the origin and the API path of a daemon that has proved its identity. */
+  async #reach<Result>(
+    instance: CalledInstance,
+    signal: AbortSignal,
+    use: (origin: string, api: string) => Promise<Result>,
+  ): Promise<InstanceAnswer<Result>> {
+    const { run, url } = instance;
     const ownUrl = this.#ownUrl;
     if (url === undefined) return unreachable("RUNTIME_INSTANCE_URL of this daemon is not set.");
     if (!isInstanceUrl(url)) return unreachable("Its address is neither https nor a private address.");
     if (isLoopbackUrl(url) && (ownUrl === undefined || !isLoopbackUrl(ownUrl)))
       return unreachable("Its address is a loopback address, and RUNTIME_INSTANCE_URL of the asking daemon is not.");
-    const signal = AbortSignal.timeout(deadlineMs);
-    if (!(await this.#begin(signal))) return unreachable("This daemon asks too many others at the same time.");
+    if (this.#isSilent(run)) {
+      void this.#check({ ...instance, url });
+      return silent();
+    }
+    if (!(await this.#places.take(run, signal))) return unreachable("This daemon sends too many requests at the same time.");
+    const startedMs = performance.now();
+    let isFound = false;
     try {
-      const challenge = randomUUID();
-      const { discovery } = createClient(this.#transport(url, signal), "", { discovery: { runtime } });
-      const found = await discovery.runtime({ query: { challenge } });
-      if (found.instance !== id || found.proof !== proofOf(instance, challenge))
-        return unreachable("Another program or daemon responds at its address.");
-      return { result: await call(createClient(this.#transport(url, signal, key), found.api, offered)) };
+      // An earlier call possibly got no response while this one waited.
+      if (this.#isSilent(run)) return silent();
+      const api = await this.#findApi({ ...instance, url }, signal);
+      if (api === undefined) return unreachable("Another program or daemon responds at its address.");
+      isFound = true;
+      return { result: await use(url, api) };
     } catch (error) {
-      return toAnswer(error, signal);
+      // A slow operation does not prove that the daemon gives no response.
+      if (!isFound && isTimeout(signal, startedMs)) this.#noteSilence(run);
+      return isFound && signal.aborted ? slow() : toAnswer(error, signal);
     } finally {
-      this.#end();
+      this.#places.release(run);
     }
   }
 
-  async close(): Promise<void> {
-    await (await this.#agent)?.destroy();
+  /** Returns the path of the API if the run of the daemon proves its identity at its address. Sends no key. */
+  async #findApi(instance: ReachableInstance, signal: AbortSignal): Promise<string | undefined> {
+    const challenge = randomUUID();
+    const agent = () => (this.#discoveryAgent ??= createAgent(mostPerDaemon));
+    const transport = transportOf({ origin: instance.url, agent, credential: {} }, signal);
+    const { discovery } = createClient(transport, "", { discovery: { runtime } });
+    const found = await discovery.runtime({ query: { challenge } });
+    return found.instance === instance.id && found.proof === proofOf(instance, challenge) ? found.api : undefined;
   }
 
-  /** Resolves with true when fewer than `mostAtOnce` calls run, or with false when the signal aborts first. */
-  async #begin(signal: AbortSignal): Promise<boolean> {
-    if (this.#running < mostAtOnce) {
-      this.#running += 1;
-      return true;
+  /** Checks once at a time whether a silent daemon responds again. */
+  async #check(instance: ReachableInstance): Promise<void> {
+    const { run } = instance;
+    if (this.#checkedRuns.has(run) || this.#checkedRuns.size >= mostChecksAtOnce) return;
+    this.#checkedRuns.add(run);
+    const signal = AbortSignal.timeout(deadlineMs);
+    try {
+      await this.#findApi(instance, signal);
+      this.#silentUntilMs.delete(run);
+    } catch {
+      if (signal.aborted) this.#noteSilence(run);
+      else this.#silentUntilMs.delete(run);
+    } finally {
+      this.#checkedRuns.delete(run);
     }
-    return new Promise((resolve) => {
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
-        resolve(false);
-      };
-      const enter = () => {
-        signal.removeEventListener("abort", leave);
-        resolve(true);
-      };
-      signal.addEventListener("abort", leave);
-      this.#waiting.push(enter);
-    });
   }
 
-  #end(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#running -= 1;
+  #noteSilence(run: string): void {
+    const nowMs = performance.now();
+    for (const [earlier, untilMs] of this.#silentUntilMs) if (untilMs <= nowMs) this.#silentUntilMs.delete(earlier);
+    this.#silentUntilMs.set(run, nowMs + silenceMemoryMs);
   }
 
-  #transport(origin: string, signal: AbortSignal, key?: string): Transport {
-    return async ({ method, path, headers }) => {
-      const credential = key === undefined ? {} : { "x-api-key": key };
-      const agent = await (this.#agent ??= createAgent());
-      const response = await agent.request({ origin, path, method, headers: { ...headers, ...credential }, signal });
-      const parts: Buffer[] = [];
-      let size = 0;
-      for await (const part of response.body) {
-        size += (part as Buffer).length;
-        if (size > longestResponseBytes) throw new ResponseTooLongError();
-        parts.push(part as Buffer);
+  #isSilent(runOrRequest: string): boolean {
+    return (this.#silentUntilMs.get(runOrRequest) ?? 0) > performance.now();
+  }
+
+  #callTransport({ origin, run, key }: { origin: string; run: string; key: string }, signal: AbortSignal): Transport {
+    const credential = { "x-api-key": key };
+    return async (request) => {
+      const agent = () => (request.streamUntil ? (this.#streamAgent ??= createAgent()) : (this.#agent ??= createAgent(mostPerDaemon)));
+      const name = `${run} ${request.path}`;
+      if (this.#isSilent(name)) throw new SlowRequestError();
+      const startedMs = performance.now();
+      try {
+        return await transportOf({ origin, agent, credential }, signal)(request);
+      } catch (error) {
+        if (isTimeout(signal, startedMs)) this.#noteSilence(name);
+        throw error;
       }
-      const requestId = response.headers["x-request-id"];
-      return { status: response.statusCode, requestId: requestId?.toString(), text: Buffer.concat(parts).toString() };
     };
   }
 }
 
+interface TransportOptions {
+  readonly origin: string;
+  readonly agent: () => Promise<Agent>;
+  /** Headers that authenticate the caller. */
+  readonly credential: Readonly<Record<string, string>>;
+}
+
+function transportOf({ origin, agent, credential }: TransportOptions, signal: AbortSignal): Transport {
+  return async ({ method, path, headers, streamUntil }) => {
+    const request = { origin, path, method, headers: { ...headers, ...credential }, signal };
+    const response = await (await agent()).request(streamUntil ? { ...request, bodyTimeout: streamSilenceMs } : request);
+    if (streamUntil && response.statusCode === 200)
+      return { status: 200, requestId: undefined, text: "", pieces: response.body as AsyncIterable<Uint8Array> };
+    const parts: Buffer[] = [];
+    let size = 0;
+    for await (const part of response.body) {
+      size += (part as Buffer).length;
+      if (size > longestResponseBytes) throw new ResponseTooLongError();
+      parts.push(part as Buffer);
+    }
+    const requestId = response.headers["x-request-id"];
+    return { status: response.statusCode, requestId: requestId?.toString(), text: Buffer.concat(parts).toString() };
+  };
+}
+
+/** Returns whether the time limit of a call has passed, of which the caller did not spend most of the time with waiting for a place. */
+function isTimeout({ aborted, reason }: AbortSignal, startedMs: number): boolean {
+  const isTimeLimit = aborted && reason instanceof DOMException && reason.name === "TimeoutError";
+  return isTimeLimit && performance.now() - startedMs >= deadlineMs / 2;
+}
+
 /** Loads undici at the first use, because a daemon without a primary does not need it. */
-async function createAgent(): Promise<Agent> {
+async function createAgent(connections: number | null = null): Promise<Agent> {
   const { default: undici } = await import("undici");
-  return new undici.Agent({ connections: mostConnections, connect: { timeout: deadlineMs } });
+  return new undici.Agent({ connections, connect: { timeout: deadlineMs } });
+}
+
+/** Yields the event that `first` resolves with, then the others. */
+async function* startingWith<Event>(
+  first: Promise<IteratorResult<Event, void>>,
+  others: AsyncGenerator<Event, void>,
+): AsyncGenerator<Event> {
+  const { done, value } = await first;
+  if (done) return;
+  yield value;
+  yield* others;
 }
 
 class ResponseTooLongError extends Error {}
+class SlowRequestError extends Error {}
 
-function toAnswer(error: unknown, signal: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
-  if (signal.aborted) return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
-  if (error instanceof ApiError && error.code === "NOT_READY") return { state: "starting", problem: error.message };
+/** A daemon with an address that this daemon is allowed to call. */
+interface ReachableInstance extends Pick<RegisteredInstance, "id" | "run"> {
+  readonly url: string;
+}
+
+/** Returns the reason for an error of a stream as a sentence. */
+export function problemOf(error: unknown): string {
+  return toAnswer(error).problem;
+}
+
+function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
+  if (error instanceof SlowRequestError) return slow();
+  if (signal?.aborted) return silent();
+  if (error instanceof ApiError && error.code === "NOT_READY")
+    return { state: "starting", problem: error.message.slice(0, longestProblem) };
   if (error instanceof ApiError && error.code === "AUTH_REQUIRED")
     return unreachable("It rejects this key. All daemons need the same root key (RUNTIME_ROOT_KEY_FILE).");
   if (error instanceof ApiError) return unreachable(`It rejects the request (${error.code}).`);
   if (error instanceof UnexpectedAnswerError) return unreachable(`It sends an unexpected response (status ${error.status}).`);
-  if (error instanceof ResponseTooLongError) return unreachable("Its response is too long.");
+  if (error instanceof ResponseTooLongError) return unreachable(`Its response is longer than ${longestResponseBytes / 1024 / 1024} MiB.`);
   const { code } = error as { readonly code?: unknown };
   return unreachable(`It is not reachable${typeof code === "string" ? ` (${code})` : ""}.`);
+}
+
+function silent(): { state: "unreachable"; problem: string } {
+  return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
+}
+
+/** Returns the answer of a daemon that has proved its identity, but has not completed the operation. */
+function slow(): { state: "unreachable"; problem: string } {
+  return unreachable(`Its response takes longer than ${deadlineMs / 1000} s.`);
 }
 
 function unreachable(problem: string): { state: "unreachable"; problem: string } {

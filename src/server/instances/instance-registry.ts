@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../shared/api-error.js";
+import { instanceNamePattern } from "../config/instance.js";
 import type { Log } from "../log/log.js";
 import type { LeaseStore } from "../storage/lease-store.js";
 import { changedOfKind } from "../storage/changed-of-kind.js";
@@ -13,11 +14,22 @@ const checkIntervalMs = 10_000;
 /** Age of the start from which the row of a daemon without heartbeats is deleted. The lease store keeps heartbeats for the same time. */
 const forgottenAfterMs = 86_400_000;
 
+/** Form of an id. Positions contain ids, so an id contains none of their separators. */
+const idPattern = /^[\w-]{1,64}$/;
+/**
+ * Time in ms after a failed request for heartbeats in which these count as unknown at once. Longer than the 1 to 5 s between two requests of
+ * a panel or dashboard.
+ */
+const unknownMemoryMs = 6_000;
+
+/** Age in ms up to which streams use earlier heartbeats. Short compared with the 30 s after which a daemon without heartbeats is gone. */
+const heartbeatMemoryMs = 2_000;
+
 const InstanceRow = z.object({
-  name: z.string(),
+  name: z.string().regex(instanceNamePattern),
   run: z.string(),
   url: z.string().optional(),
-  version: z.string(),
+  version: z.string().regex(/^[\w.+-]{1,64}$/),
   startedAtMs: z.number(),
 });
 /** A drain ends with the run of the daemon, so the row names the run. */
@@ -27,6 +39,9 @@ const DrainRow = z.object({ run: z.string() });
 export interface RegisteredInstance extends z.output<typeof InstanceRow> {
   readonly id: string;
 }
+
+/** Returns whether a run of a daemon has sent a heartbeat within 30 s. */
+type IsLive = (instance: Pick<RegisteredInstance, "id" | "run">) => boolean;
 
 interface InstanceRegistryOptions {
   readonly own: OwnInstance;
@@ -48,6 +63,13 @@ export class InstanceRegistry {
   readonly #drainedRuns = new Map<string, string>();
   readonly #stopFollowing: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #reading: Promise<IsLive | undefined> | undefined;
+  /** The last heartbeats, unless a daemon has registered since then. `readAtMs` is on the clock of `performance.now()`. */
+  #recent: { readonly isLive: IsLive; readonly readAtMs: number } | undefined;
+  /** Number of registrations and removals of daemons. */
+  #changeCount = 0;
+  /** Time on the clock of `performance.now()` until which the heartbeats count as unknown. */
+  #unknownUntilMs = 0;
   #isDuplicateLogged = false;
   #isDraining = false;
 
@@ -59,6 +81,11 @@ export class InstanceRegistry {
 
   get own(): OwnInstance {
     return this.#options.own;
+  }
+
+  /** True if this daemon has a primary, so that further daemons can register at any time. */
+  get isShared(): boolean {
+    return this.#options.isShared;
   }
 
   /** True if an operator drains this daemon. */
@@ -99,15 +126,16 @@ export class InstanceRegistry {
 
   /**
    * Returns which of the other daemons have sent a heartbeat within 30 s. Returns all others if the primary does not respond, because the
-   * heartbeats are then unknown.
+   * heartbeats are then unknown. Uses heartbeats that were read within `maximumAgeMs`. After a failure, the next calls resolve at once, while the registry asks the primary in the background.
    */
-  async readLive(): Promise<RegisteredInstance[]> {
+  async readLive({ maximumAgeMs = heartbeatMemoryMs } = {}): Promise<RegisteredInstance[]> {
     if (!this.#options.isShared) return [];
-    const isLive = await this.#readHeartbeats().catch((error: unknown) => {
-      if (error instanceof ApiError) return () => true;
-      throw error;
-    });
-    return this.others().filter(isLive);
+    if (this.#recent && performance.now() - this.#recent.readAtMs < maximumAgeMs) return this.others().filter(this.#recent.isLive);
+    const reading = (this.#reading ??= this.#tryHeartbeats());
+    const isUnknown = performance.now() < this.#unknownUntilMs;
+    if (isUnknown) reading.catch(() => undefined);
+    const isLive = isUnknown ? undefined : await reading;
+    return isLive ? this.others().filter(isLive) : this.others();
   }
 
   /** Starts or ends the drain of a daemon. Throws KEY_STORE_UNAVAILABLE or INSUFFICIENT_STORAGE. */
@@ -136,8 +164,25 @@ export class InstanceRegistry {
     await this.#endEarlierDrain();
   }
 
+  /** Reads the heartbeats. Resolves with undefined if the primary does not respond. */
+  async #tryHeartbeats(): Promise<IsLive | undefined> {
+    try {
+      const changeCount = this.#changeCount;
+      const isLive = await this.#readHeartbeats();
+      this.#unknownUntilMs = 0;
+      if (changeCount === this.#changeCount) this.#recent = { isLive, readAtMs: performance.now() };
+      return isLive;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#unknownUntilMs = performance.now() + unknownMemoryMs;
+      return undefined;
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
   /** Returns a function that returns whether a run has sent a heartbeat within 30 s. Throws KEY_STORE_UNAVAILABLE. */
-  async #readHeartbeats(): Promise<(instance: Pick<RegisteredInstance, "id" | "run">) => boolean> {
+  async #readHeartbeats(): Promise<IsLive> {
     const heartbeats = await this.#options.leases.heartbeats();
     const live = new Set(heartbeats.filter(({ isLive }) => isLive).map(({ id, run }) => `${id}/${run}`));
     return ({ id, run }) => live.has(`${id}/${run}`);
@@ -184,8 +229,10 @@ export class InstanceRegistry {
   }
 
   #applyInstance(id: string, row: z.output<typeof InstanceRow> | undefined, revision: number): void {
-    if (row) this.#instances.set(id, { id, ...row, revision });
+    if (row && idPattern.test(id)) this.#instances.set(id, { id, ...row, revision });
     else this.#instances.delete(id);
+    this.#changeCount += 1;
+    this.#recent = undefined;
   }
 }
 

@@ -41,8 +41,9 @@ export function toWorkerMetrics(reading: WorkerReading, nowMs: number): WorkerMe
   };
 }
 
-export function totalsOf(workers: readonly WorkerMetrics[]): Totals {
-  const sum = (valueOf: (worker: WorkerMetrics) => number): number => sumOf(workers.map(valueOf));
+/** Adds up the metrics of workers or of daemons. */
+export function totalsOf(workers: readonly Totals[]): Totals {
+  const sum = (valueOf: (worker: Totals) => number): number => sumOf(workers.map(valueOf));
   const byCode: Record<string, number> = {};
   for (const { errors } of workers) {
     for (const [code, count] of Object.entries(errors.byCode)) byCode[code] = (byCode[code] ?? 0) + count;

@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 import { ApiError } from "../../shared/api-error.js";
-import type { CronJob, CronRun } from "../../shared/contract/cron.js";
+import { listedRuns, type CronJob, type CronRun } from "../../shared/contract/cron.js";
 import { toApiError } from "../web/error-response.js";
 import type { CronRuns, JobHistory, RunStart } from "./cron-runs.js";
 import { mergeRuns } from "./cron-slot-runs.js";
@@ -14,8 +14,6 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
  */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 
-/** Number of runs of one job in a list. */
-const listedRuns = 50;
 /** Number of leases per job for a list without runs: the lease of the current run, and the last run's lease before skipped leases. */
 const leastListedRuns = 5;
 /** Number of missed times after which the job continues with the newest time. */

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { errorTable, type ErrorCode } from "../errors.js";
 import { ChangePrincipal, ChangeSubject, changeTypes, typeListOf } from "./changes.js";
 import { endpoint } from "./endpoint.js";
+import { beforeQuery, beforeResult } from "./entry-position.js";
 import { followQuery } from "./follow-query.js";
 import { entryInstance, instanceQuery, listedInstances } from "./instances.js";
 import { sinceQuery } from "./time-query.js";
@@ -12,7 +13,7 @@ const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 export const auditActions = [...changeTypes, "audit.skipped"] as const;
 
 export const AuditEntry = z.object({
-  id: z.int().describe("Grows with every entry, also across restarts of the daemon"),
+  id: z.int().describe("Grows with every entry of a daemon, also across restarts"),
   at: z.int().describe("Unix time in milliseconds"),
   action: z.enum(auditActions),
   outcome: z
@@ -53,7 +54,7 @@ export const list = endpoint({
     ...instanceQuery,
     action: typeListOf(auditActions).describe("Only these actions, separated by commas; `key` means all of `key.*`"),
     principal: z.string().min(1).max(100).optional().describe("Only actions of the key with this id or name"),
-    before: z.coerce.number<number>().int().min(0).optional().describe("Only entries with a lower id, to read older entries"),
+    ...beforeQuery,
     ...followQuery,
     limit: z.coerce
       .number<number>()
@@ -66,7 +67,8 @@ export const list = endpoint({
   status: 200,
   result: z.object({
     entries: z.array(AuditEntry),
-    hasMore: z.boolean().describe("Whether older entries match; to read them, set `before` to the first id of one daemon"),
+    hasMore: z.boolean().describe("Whether older entries match, or a daemon that runs did not respond"),
+    before: beforeResult,
     instances: listedInstances,
   }),
   events: AuditEntry,

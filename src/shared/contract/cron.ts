@@ -1,8 +1,12 @@
 import * as z from "zod";
 import { endpoint } from "./endpoint.js";
+import { instanceQuery } from "./instances.js";
 import { Timestamp } from "./principal.js";
 import { successOf } from "./success.js";
 import { WorkerCronParams } from "./worker-params.js";
+
+/** Maximum number of runs of a job in a list. */
+export const listedRuns = 50;
 
 /** A run of a cron job that has ended, or that the daemon has skipped. */
 export const CronRun = z.object({
@@ -37,9 +41,9 @@ export const CronJob = z.object({
   endpoint: z.string(),
   on: z.enum(["one", "every"]).describe("one: each time on one of several daemons; every: on each daemon"),
   nextRun: Timestamp.nullable().describe("Unix time in seconds; null if the schedule matches no later time"),
-  isRunning: z.boolean(),
+  isRunning: z.boolean().describe("True if the job runs on one of the daemons"),
   lastRun: CronRun.nullable().describe("The last run that ended and was not skipped; null before"),
-  runs: z.array(CronRun).optional().describe("The last 50 runs, newest first; only with `worker`"),
+  runs: z.array(CronRun).optional().describe(`The last ${listedRuns} runs, newest first; only with \`worker\``),
   problem: z.string().optional().describe("Reason why the runs of other daemons are missing, as a sentence"),
 });
 export type CronJob = z.output<typeof CronJob>;
@@ -49,11 +53,14 @@ export const list = endpoint({
   path: "/cron",
   summary: "List the cron jobs of active versions; a restricted key sees those of its namespaces only",
   access: "workers:read",
+  asksInstances: true,
   query: z.object({
+    ...instanceQuery,
     worker: z.string().max(214).optional().describe("Only jobs of the worker with this name, with their last runs"),
   }),
   status: 200,
   result: z.array(CronJob),
+  errors: ["INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });
 
 export const run = endpoint({

@@ -62,8 +62,8 @@ export interface EndpointDefinition {
   /** Content type of a successful response with a text body other than JSON. */
   readonly contentType?: string;
   /**
-   * Schema of the events that the operation sends as `text/event-stream`. If `result` is also set, `?follow=1` requests events. Event ids
-   * increase. With `Last-Event-ID`, a client receives the events after that id.
+   * Schema of the events that the operation sends as `text/event-stream`. If `result` is also set, `?follow=1` requests events. The ids in the
+   * stream are texts. With `Last-Event-ID`, a client receives the events after that id.
    */
   readonly events?: z.ZodType<{ readonly id: number }>;
   /**

@@ -38,23 +38,28 @@ export const Notified = z.object({
 });
 export type Notified = z.output<typeof Notified>;
 
-/** The query parameter `instance` of lists that one daemon can collect from all daemons with the same primary. */
+/** The query parameter `instance` of operations that collect entries from all daemons with the same primary. */
 export const instanceQuery = {
   instance: z
     .string()
     .regex(/^[\w.-]{1,255}$/, "must be all, self, or the name or the id of a daemon")
-    .optional()
-    .describe("`all`: the entries of all daemons with the same primary; a name or id: those of one daemon. Default `self`"),
+    .default("all")
+    .describe("`all`: all daemons with the same primary; `self`: the daemon that responds; a name or id: that daemon"),
 };
 
-/** Name of the daemon of a list entry. Absent in a list of the daemon that responds. */
-export const entryInstance = z.string().optional().describe("Name of the daemon; only with `instance`");
+/** Name of the daemon of an entry. Absent without other daemons, and with `instance=self`. */
+export const entryInstance = z
+  .string()
+  .optional()
+  .describe("Name of the daemon, or its id if several have the name; absent without other daemons, and with `instance=self`");
 
 /** The daemons of a list. `problem` is the reason why the entries of a daemon are missing. */
 export const listedInstances = z
   .array(z.object({ name: z.string(), id: z.string(), problem: z.string().optional() }))
   .optional()
-  .describe("The daemons that were asked; `problem` is the reason why the entries of a daemon are missing. Only with `instance`");
+  .describe(
+    "The daemons that were asked; `problem` is the reason why the entries of a daemon are missing. Absent without other daemons, and with `instance=self`",
+  );
 
 const InstanceParams = z.object({
   instance: z

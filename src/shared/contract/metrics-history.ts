@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { endpoint } from "./endpoint.js";
+import { entryInstance, instanceQuery, listedInstances } from "./instances.js";
 import { Timestamp } from "./principal.js";
 
 /**
@@ -24,6 +25,7 @@ const HistoryMarker = z.object({
   worker: z.string().optional().describe("Only in the history of the daemon"),
   version: z.string().optional().describe("The version that became active; absent if no version did"),
   by: z.string().optional().describe("Name of the key that made the change, if known"),
+  instance: entryInstance,
 });
 export type HistoryMarker = z.output<typeof HistoryMarker>;
 
@@ -39,9 +41,16 @@ export const MetricsHistory = z.object({
       memoryBytes: Counts.describe("Of all isolates, at the end; of 900 s: the maximum. For the daemon: including its own process"),
       cpuSeconds: z.array(z.number().min(0)).describe("CPU time within the interval, of the same processes"),
       isolates: Counts.describe("Isolates that have loaded a worker, at the end; of 900 s: the maximum"),
+      incomplete: z
+        .array(z.boolean())
+        .optional()
+        .describe("True if the values of a daemon that ran are missing in the interval, so the sums are too low; only with `instances`"),
     })
-    .describe("Lists of equal length, oldest first"),
-  markers: z.array(HistoryMarker).describe("Oldest first"),
+    .describe(
+      "Lists of equal length, oldest first. Of several daemons: the sums of the values; percentiles cannot be added, so each is the highest one of a daemon",
+    ),
+  markers: z.array(HistoryMarker).describe("Oldest first; the same change on several daemons within 60 s is one marker"),
+  instances: listedInstances,
 });
 export type MetricsHistory = z.output<typeof MetricsHistory>;
 
@@ -49,21 +58,24 @@ export const Sparkline = z.object({
   name: z.string(),
   requests: Counts.describe("Completed requests in each of the last 60 complete minutes, oldest first"),
   failed: Counts.describe("Failed ones of them"),
+  isIncomplete: z.boolean().optional().describe("True if a daemon that runs gave no response, so the numbers are too low"),
 });
 export type Sparkline = z.output<typeof Sparkline>;
 
 export const history = endpoint({
   method: "GET",
   path: "/metrics/history",
-  summary: "Return the metrics of a worker, or of the whole daemon, over the last 1 h, 24 h or 14 d",
+  summary: "Return the metrics of a worker, or of whole daemons, over the last 1 h, 24 h or 14 d",
   access: "workers:read",
+  asksInstances: true,
   query: z.object({
-    worker: z.string().max(214).optional().describe("Absent: the whole daemon, for keys without namespace restriction"),
+    ...instanceQuery,
+    worker: z.string().max(214).optional().describe("Absent: whole daemons, for keys without namespace restriction"),
     range: z.enum(["1h", "24h", "14d"]).default("24h"),
   }),
   status: 200,
   result: MetricsHistory,
-  errors: ["NAMESPACE_DENIED", "WORKER_NOT_FOUND"],
+  errors: ["NAMESPACE_DENIED", "WORKER_NOT_FOUND", "INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });
 
 export const sparklines = endpoint({
@@ -71,6 +83,9 @@ export const sparklines = endpoint({
   path: "/metrics/sparklines",
   summary: "Return the requests of the last 60 minutes of each worker that had some and that the key can see",
   access: "workers:read",
+  asksInstances: true,
+  query: z.object(instanceQuery),
   status: 200,
   result: z.array(Sparkline).describe("Sorted by name"),
+  errors: ["INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });

@@ -1,12 +1,15 @@
 import * as z from "zod";
 import { endpoint } from "./endpoint.js";
+import { instanceQuery } from "./instances.js";
 import { Timestamp } from "./principal.js";
 
 const Count = z.int().min(0);
 const Bytes = z.number().min(0);
 const Milliseconds = z.number().min(0).nullable().describe("null without requests");
 
-const Latency = z.object({ count: Count, p50Ms: Milliseconds, p90Ms: Milliseconds, p99Ms: Milliseconds, maximumMs: Milliseconds });
+const Latency = z
+  .object({ count: Count, p50Ms: Milliseconds, p90Ms: Milliseconds, p99Ms: Milliseconds, maximumMs: Milliseconds })
+  .describe("Of several daemons: percentiles cannot be added, so each is the highest one of a daemon");
 
 const Requests = z.object({
   total: Count.describe("Completed requests since the daemon started"),
@@ -124,18 +127,36 @@ export const show = endpoint({
   path: "/metrics.json",
   summary: "Return the same metrics as JSON, with percentiles and rates of the last minute",
   access: "workers:read",
+  asksInstances: true,
   query: z.object({
+    ...instanceQuery,
     worker: z.string().max(214).optional().describe("Only the worker with this name"),
     detail: z.enum(["workers", "totals"]).default("workers").describe("totals: without rows for workers"),
   }),
   status: 200,
   result: z.object({
-    daemon: DaemonMetrics,
+    daemon: DaemonMetrics.describe("Of the daemon that responds, or of the one that `instance` names"),
     totals: Totals.describe("Of all these workers except the control panel"),
-    workers: z.array(WorkerMetrics).describe("Versions with requests since the daemon started, sorted by name"),
+    workers: z
+      .array(WorkerMetrics)
+      .describe("Versions with requests since the daemon started, sorted by name; of several daemons: counts, rates and memory are sums"),
     plugins: z
       .array(PluginMetrics)
       .optional()
       .describe("Counters of plugins; only for keys without namespace restriction, and without `worker` and `detail=totals`"),
+    instances: z
+      .array(
+        z.object({
+          name: z.string(),
+          id: z.string(),
+          problem: z.string().optional().describe("Reason why the metrics of the daemon are missing"),
+          daemon: DaemonMetrics.optional(),
+          totals: Totals.optional(),
+        }),
+      )
+      .optional()
+      .describe("The daemons that were asked. Absent without other daemons, and with `instance=self`"),
   }),
+  errors: ["INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });
+export type ShownMetrics = z.output<typeof show.result>;

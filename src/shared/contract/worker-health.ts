@@ -21,6 +21,18 @@ export const LastError = z.object({
 });
 export type LastError = z.output<typeof LastError>;
 
+/** State of a worker on one of several daemons, or the reason why the state is missing. */
+const DaemonWorkerHealth = z.object({
+  name: z.string().check(z.describe("Name of the daemon")),
+  id: z.string().check(z.describe("Id of the daemon")),
+  problem: z.optional(z.string()).check(z.describe("Reason why the daemon gave no response; the fields below are then absent")),
+  version: z.optional(z.nullable(z.string())),
+  state: z.optional(z.enum(workerStates)),
+  since: z.optional(Timestamp),
+  reason: z.optional(z.string()),
+  lastError: z.optional(LastError),
+});
+
 export const WorkerHealth = z.object({
   name: z.string(),
   version: z.nullable(z.string()).check(z.describe("The active version; null: no version is enabled")),
@@ -47,6 +59,16 @@ export const WorkerHealth = z.object({
     )
     .check(z.describe("The active version, if the problem began within 30 minutes after it became active")),
   rollbackTo: z.optional(z.string()).check(z.describe("The version that a rollback activates; absent if there is none")),
+  instance: z
+    .optional(z.string())
+    .check(z.describe("Name of the daemon with the most severe state, from which the fields above are; only with `instances`")),
+  instances: z
+    .optional(z.array(DaemonWorkerHealth))
+    .check(
+      z.describe(
+        "The daemons that have the worker, and the daemons that gave no response. Absent without other daemons, and with `instance=self`",
+      ),
+    ),
 });
 export type WorkerHealth = z.output<typeof WorkerHealth>;
 
@@ -55,9 +77,18 @@ export const health = endpoint({
   path: "/workers/health",
   summary: "Return the state of each worker that the key can see, with the cause of a problem",
   access: "workers:read",
+  asksInstances: true,
   query: z.object({
+    instance: z
+      .prefault(z.string().check(z.regex(/^[\w.-]{1,255}$/, "must be all, self, or the name or the id of a daemon")), "all")
+      .check(
+        z.describe(
+          "`all`: the most severe state of each worker on all daemons with the same primary; `self`: on the daemon that responds; a name or id: on that daemon",
+        ),
+      ),
     worker: z.optional(z.string().check(z.minLength(1), z.maxLength(214))).check(z.describe("Only the worker with this name")),
   }),
   status: 200,
   result: z.array(WorkerHealth).check(z.describe("Sorted by name")),
+  errors: ["INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });

@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { isPackageVersion } from "../package-name.js";
 import { endpoint } from "./endpoint.js";
+import { beforeQuery, beforeResult, noticeFlag } from "./entry-position.js";
 import { followQuery } from "./follow-query.js";
+import { entryInstance, instanceQuery, listedInstances } from "./instances.js";
 import { sinceQuery, untilQuery } from "./time-query.js";
 import { WorkerParams } from "./worker-params.js";
 
@@ -29,7 +31,7 @@ export const LoggedRequest = z.object({
 export type LoggedRequest = z.output<typeof LoggedRequest>;
 
 export const LogEntry = z.object({
-  id: z.int().describe("Grows with every entry, also across restarts of the daemon"),
+  id: z.int().describe("Grows with every entry of a daemon, also across restarts"),
   time: z.int().describe("Unix time in milliseconds"),
   worker: z.string().describe("Name of the worker"),
   version: z.string().describe("Version of the worker"),
@@ -41,6 +43,8 @@ export const LogEntry = z.object({
     ),
   text: z.string().describe("One or more lines"),
   request: LoggedRequest.optional().describe("Only with the source `request`"),
+  isNotice: noticeFlag,
+  instance: entryInstance,
 });
 export type LogEntry = z.output<typeof LogEntry>;
 
@@ -56,7 +60,8 @@ const LogQuery = z.object({
   requestId: z.string().min(1).max(200).optional().describe("Only the request with this id"),
   ...sinceQuery,
   ...untilQuery,
-  before: z.coerce.number<number>().int().min(0).optional().describe("Only entries with a lower id, to read older entries"),
+  ...beforeQuery,
+  ...instanceQuery,
   ...followQuery,
   limit: z.coerce
     .number<number>()
@@ -94,7 +99,9 @@ export interface LogFilter {
 
 const LogEntries = z.object({
   entries: z.array(LogEntry),
-  hasMore: z.boolean().describe("Whether older entries match; to read them, set `before` to the first id"),
+  hasMore: z.boolean().describe("Whether older entries match, or a daemon that runs did not respond"),
+  before: beforeResult,
+  instances: listedInstances,
 });
 
 export const logs = endpoint({
@@ -102,6 +109,7 @@ export const logs = endpoint({
   path: "/workers/:scope/:name/logs",
   summary: "Read or stream the log of a worker",
   access: "workers:read",
+  asksInstances: true,
   namespaced: true,
   params: WorkerParams,
   query: LogQuery.extend({
@@ -111,7 +119,7 @@ export const logs = endpoint({
   status: 200,
   result: LogEntries,
   events: LogEntry,
-  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],
+  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND", "INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });
 
 /** Maximum length of the comma-separated list of workers in a query, in characters. */
@@ -122,6 +130,7 @@ export const list = endpoint({
   path: "/logs",
   summary: "Read or stream the logs of several workers, ordered by time",
   access: "workers:read",
+  asksInstances: true,
   query: LogQuery.extend({
     worker: z
       .string()
@@ -134,5 +143,5 @@ export const list = endpoint({
   status: 200,
   result: LogEntries,
   events: LogEntry,
-  errors: ["WORKER_NOT_FOUND", "NAMESPACE_DENIED"],
+  errors: ["WORKER_NOT_FOUND", "NAMESPACE_DENIED", "INSTANCE_NOT_FOUND", "INSTANCE_UNAVAILABLE"],
 });

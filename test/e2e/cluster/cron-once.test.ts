@@ -86,7 +86,8 @@ test(`a cron job runs on one daemon per slot, or on each daemon with \`on: every
   expect(inOne.length).toBeGreaterThanOrEqual(slots);
   for (const { instance } of one) expect(names).toContain(instance);
   expect(new Set(one.map(({ instance }) => instance)).size).toBeGreaterThan(1);
-  expect(every.every(({ instance }) => instance === undefined)).toBe(true);
+  // The daemons have no addresses, so each lists only its own runs of this job.
+  expect(new Set(every.map(({ instance }) => instance))).toEqual(new Set([names[1]]));
   const everywhere = [...calls].filter(([call, callers]) => call.endsWith("/every") && new Set(callers).size === names.length);
   expect(everywhere.length).toBeGreaterThan(slots / 2);
 });

@@ -45,7 +45,7 @@ test(
     expect(await statesOf(b)).toEqual({ a: "ready", b: "draining" });
     await expect.poll(() => statesOf(a), { timeout: soonMs }).toEqual({ a: "ready", b: "draining" });
     expect((await fetch(`${b.url}/api/health/live`)).status).toBe(200);
-    expect((await b.client.audit.list({ query: { action: "instance", limit: 5 } })).entries).toEqual([]);
+    expect((await b.client.audit.list({ query: { action: "instance", limit: 5, instance: "self" } })).entries).toEqual([]);
     const { entries } = await a.client.audit.list({ query: { action: "instance.drained", limit: 5 } });
     expect(entries.at(-1)).toMatchObject({ outcome: "done", subject: { name: "b" } });
 
@@ -63,7 +63,6 @@ test(
     const ofA = await b.client.audit.list({ query: { limit: 1, instance: "a" } });
     expect(ofA).toMatchObject({ entries: [{ action: "instance.drained", outcome: "done", instance: "a" }], hasMore: true });
     await expect(b.client.audit.list({ query: { instance: "none" } })).rejects.toMatchObject({ code: "INSTANCE_NOT_FOUND" });
-    await expect(b.client.audit.list({ query: { instance: "a", follow: "1" } })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 
     const env = { HOME: b.directory, TMPDIR: b.directory, RUNTIMECTL_KEY: b.rootKey };
     const audit = async (...words: string[]) => {

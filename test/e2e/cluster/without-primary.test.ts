@@ -116,7 +116,7 @@ test("a daemon emits events when another daemon creates or revokes a key", async
   const ending = new AbortController();
   const seen: object[] = [];
   const follow = async () => {
-    const events = clientOf(b).events.stream.follow({ query: { type: "key" } }, { signal: ending.signal });
+    const events = clientOf(b).events.stream.follow({ query: { type: "key", instance: "self" } }, { signal: ending.signal });
     for await (const event of events) seen.push(event);
   };
   const following = follow().catch(() => undefined);

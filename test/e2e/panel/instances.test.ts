@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../support/start-instances.js";
 import { clusterTestMs, soonMs } from "../../support/start-oci-instances.js";
 import { startSyncedInstances, type SyncedInstances } from "../../support/start-synced-instances.js";
+import { uploadWorker } from "../../support/upload-worker.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn } from "./panel-browser.js";
 
@@ -103,6 +104,42 @@ test(
     await silent.stop();
     await page.getByLabel("State").selectOption("gone");
     await page.getByRole("rowheader", { name: "eu-3" }).waitFor({ timeout: soonMs });
+    await page.context().close();
+  },
+  clusterTestMs,
+);
+
+test(
+  "shows and filters the instance of log lines and activity, and names missing ones",
+  async () => {
+    const code = "export default { fetch(request) { console.log(new URL(request.url).pathname); return new Response('ok'); } };";
+    for (const { client } of [a, b]) await uploadWorker(client, "shop", { "index.js": code });
+    for (const { url } of [a, b]) await fetch(`${url}/shop/order-of-${url === a.url ? "eu-1" : "eu-2"}`);
+    const page = await open("apps/shop/logs");
+    const log = page.getByRole("region", { name: "Log of shop" });
+    const line = (instance: string) => log.locator(".log-line", { hasText: `order-of-${instance}` }).filter({ hasText: "info" });
+    for (const name of ["eu-1", "eu-2"]) await line(name).first().locator(".log-instance", { hasText: name }).waitFor({ timeout: soonMs });
+    await expectAccessible(page);
+    await page.getByLabel("Instance").selectOption("eu-2");
+    await expect.poll(() => line("eu-1").count(), { timeout: soonMs }).toBe(0);
+    await line("eu-2").first().waitFor();
+    expect(page.url()).toContain("instance=eu-2");
+    expect(await log.locator(".log-instance").count()).toBe(0);
+
+    await page.goto(`${a.url}/cpanel/activity`);
+    const table = page.getByRole("table", { name: "Activity" });
+    const installed = table.getByRole("row").filter({ hasText: "worker.installed" });
+    for (const name of ["eu-1", "eu-2"]) await installed.filter({ hasText: name }).first().waitFor({ timeout: soonMs });
+    await page.getByLabel("Instance").selectOption("eu-2");
+    await expect.poll(() => installed.filter({ hasText: "eu-1" }).count()).toBe(0);
+    await expectAccessible(page);
+
+    await instances.start("eu-0", { RUNTIME_INSTANCE_URL: "" });
+    await page.goto(`${a.url}/cpanel/logs`);
+    await page.getByText("The lines of eu-0 are missing.").waitFor({ timeout: soonMs });
+    await expectAccessible(page);
+    await page.getByLabel("Instance").selectOption("eu-2");
+    await page.getByText("The lines of eu-0 are missing.").waitFor({ state: "hidden" });
     await page.context().close();
     expect(browser.complaints).toEqual([]);
   },

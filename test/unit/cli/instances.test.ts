@@ -12,6 +12,12 @@ async function run(words: readonly string[], answers: Readonly<Record<string, un
   return { ...result, requests: daemon.requests };
 }
 
+/** Returns a stream with one entry, which the daemon then ends. */
+function streamOf(entry: { readonly id: number }): WireAnswer {
+  const end = JSON.stringify({ error: { code: "AUTH_REQUIRED", message: "The key was revoked." } });
+  return new WireAnswer(200, `id: ${entry.id}\ndata: ${JSON.stringify(entry)}\n\nevent: end\ndata: ${end}\n\n`);
+}
+
 const own = {
   name: "eu-1",
   id: "id-1",
@@ -133,8 +139,32 @@ describe("runtimectl audit", () => {
     expect(stdout).toBe("1970-01-01T00:00:00.000Z\tkey.created\tdone\t\t\t::1\tr\n");
   });
 
-  test("rejects --instance with --follow without sending a request", async () => {
-    const { status, requests } = await run(["audit", "--instance", "eu-2", "-f"], {});
-    expect({ status, requests }).toEqual({ status: 2, requests: [] });
+  test("names the daemon of each streamed entry, unless --instance selects one", async () => {
+    const answers = { "/api/audit": streamOf(entry) };
+    expect((await run(["audit", "-f"], answers)).stdout).toMatch(/\tr\teu-2\n/);
+    const { stdout } = await run(["audit", "-f", "--instance", "eu-2"], answers);
+    expect(stdout).toMatch(/\tr\n/);
+  });
+});
+
+describe("runtimectl workers logs", () => {
+  const entry = { id: 1, time: 0, worker: "shop", version: "1.0.0", level: "info", source: "app", text: "one\ntwo", instance: "eu-2" };
+  const instances = [
+    { name: "eu-2", id: "id-2" },
+    { name: "eu-1", id: "id-1", problem: "It did not respond within 2 s." },
+  ];
+
+  test("prints the daemon before the text, and names the daemons whose entries are missing", async () => {
+    const { stdout, stderr } = await run(["workers", "logs"], { "/api/logs": { entries: [entry], hasMore: false, instances } });
+    expect(stdout).toBe("1970-01-01T00:00:00.000Z\tinfo\tshop@1.0.0\tapp\teu-2\tone\n\t\t\t\t\ttwo\n");
+    expect(stderr).toContain("entries of eu-1 are missing: It did not respond within 2 s.");
+    const json = await run(["workers", "logs", "--json"], { "/api/logs": { entries: [entry], hasMore: false, instances } });
+    expect(JSON.parse(json.stdout)).toMatchObject({ entries: [{ instance: "eu-2" }], instances });
+  });
+
+  test("prints no daemon if the entries are of one daemon", async () => {
+    const answer = { entries: [entry], hasMore: false, instances: instances.slice(0, 1) };
+    const { stdout } = await run(["workers", "logs", "--instance", "eu-2"], { "/api/logs": answer });
+    expect(stdout).toBe("1970-01-01T00:00:00.000Z\tinfo\tshop@1.0.0\tapp\tone\n\t\t\t\ttwo\n");
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { rolePermissions } from "../../../src/shared/permissions.js";
+import { FakeStream } from "../../support/fake-transport.js";
 import { renderDashboard, sessionOf, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, listedInstance, successOf } from "./sample-data.js";
@@ -109,6 +110,18 @@ describe("the overview", () => {
     dashboard.press(keys.enter);
     await dashboard.waitFor("[9 Instances]");
   });
+});
+
+test("the overview shows the instance of each recent event", async () => {
+  const crashed = { type: "worker.crashed", at: 0, subject: { name: "shop", version: "1.0.0" } };
+  const events = new FakeStream([
+    { ...crashed, id: 1, instance: "eu-1" },
+    { ...crashed, id: 1, instance: "eu-2" },
+  ] as never);
+  const dashboard = await openInstances({ rows: 45 }, { "/api/events": events });
+  dashboard.press("1");
+  await dashboard.waitFor(/\d\d {2}eu-2 {2}worker\.crashed {2}shop@1\.0\.0/);
+  await dashboard.waitFor(/\d\d {2}eu-1 {2}worker\.crashed {2}shop@1\.0\.0/);
 });
 
 test("the palette completes the name of an instance", async () => {

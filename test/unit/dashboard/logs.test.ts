@@ -3,6 +3,7 @@ import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
 import { FakeStream } from "../../support/fake-transport.js";
 import { renderDashboard, unreachable, type DashboardSetup } from "../../support/render-dashboard.js";
 import { keys } from "../../support/terminal-window.js";
+import { listedInstance } from "./sample-data.js";
 
 const logEntry = (id: number, text: string, level = "info") => ({
   id,
@@ -125,6 +126,23 @@ test("escapes control characters in log lines", async () => {
   const { dashboard } = await openLogs(["a title of \u001b]0;owned\u0007"]);
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07`);
   expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
+});
+
+test("shows the instance of each log line with several instances, and filters by it", async () => {
+  const lines = [
+    { ...logEntry(1, "first order"), instance: "eu-1" },
+    { ...logEntry(1, "second order"), time: 1_750_000_000_002, instance: "eu-2" },
+  ];
+  const answers = {
+    "/api/workers": [listedWorker("talker")],
+    "/api/workers/_/talker/logs": new FakeStream(lines),
+    "/api/instances": [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2")],
+  };
+  const dashboard = await renderDashboard(answers, { screen: "logs" });
+  await dashboard.waitFor(/info {2}eu-1 +first order\s*\n.* info {2}eu-2 +second order/);
+  dashboard.press(`/eu-2${keys.enter}`);
+  await dashboard.waitFor("1 line · filter: eu-2");
+  expect(dashboard.text()).not.toContain("first order");
 });
 
 test("shows the worker version of each log line on a wide terminal", async () => {

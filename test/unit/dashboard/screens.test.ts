@@ -36,9 +36,13 @@ test.each([
 test("the overview lists incidents with cause and position, the most severe first", async () => {
   const now = Math.floor(Date.now() / 1000);
   const lastError = { message: "no such order", at: now, file: "index.js", line: 3 };
+  const instances = [
+    { name: "eu-1", id: "1", state: "ok" },
+    { name: "eu-2", id: "2", state: "failing" },
+  ];
   const health = [
     { name: "@team/shop", version: "1.4.2", state: "degraded", since: now - 540, reason: "13 % of requests failed.", rollbackTo: "1.4.1" },
-    { name: "todos", version: "1.0.0", state: "failing", since: now - 240, reason: "100 % of requests failed.", lastError },
+    { name: "todos", version: "1.0.0", state: "failing", since: now - 240, reason: "100 % of requests failed.", lastError, instances },
   ];
   const plugins = [
     listedPlugin("guard", { status: "failed", health: { state: "failing", since: now - 3600, reason: "It failed to load." } }),
@@ -48,7 +52,7 @@ test("the overview lists incidents with cause and position, the most severe firs
     { screen: "overview", columns: 140 },
   );
   await dashboard.waitFor("4 incidents");
-  await dashboard.waitFor(/> todos 1\.0\.0 +100 % of requests failed: no such order \(index\.js:3\) +✕ failing +4m ago/);
+  await dashboard.waitFor(/> todos 1\.0\.0 +100 % of requests failed: no such order \(index\.js:3\) · On eu-2 +✕ failing +4m ago/);
   expect(dashboard.text()).toMatch(/todos.*\n.*plugin guard.*\n.*@team\/shop 1\.4\.2.*▲ degraded.*\n.*key ci-deploy/);
   dashboard.press("jj");
   await dashboard.waitFor(/R roll back to 1\.4\.1 · .*\n +13 % of requests failed\./);

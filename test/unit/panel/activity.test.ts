@@ -87,7 +87,7 @@ test("the activity is filtered by key, resource or action, outcome and text", ()
   const refused = audit(2, { outcome: "refused", code: "PERMISSION_DENIED", action: "key.created", subject: { id: 9 } });
   const entries = [audit(1), refused].map(fromAudit).concat(fromEvent(event(3)));
   const keys = (filter: Partial<Parameters<typeof filterActivity>[1]>) =>
-    filterActivity(entries, { search: "", who: "", action: "", outcome: "", ...filter }).map(({ key }) => key);
+    filterActivity(entries, { search: "", who: "", action: "", outcome: "", instance: "", ...filter }).map(({ key }) => key);
   expect(keys({})).toEqual(["audit 1", "audit 2", "event 3"]);
   expect(keys({ who: "ci" })).toEqual(["audit 1", "audit 2"]);
   expect(keys({ action: "worker" })).toEqual(["audit 1", "event 3"]);
@@ -95,6 +95,20 @@ test("the activity is filtered by key, resource or action, outcome and text", ()
   expect(keys({ outcome: "refused" })).toEqual(["audit 2"]);
   expect(keys({ search: "permission_denied" })).toEqual(["audit 2"]);
   expect(keys({ search: "EXITED" })).toEqual(["event 3"]);
+});
+
+test("the activity contains the entries of several daemons, and selects those of one", async () => {
+  const { follower } = follow(true, [[audit(3, { instance: "eu-1" }), audit(3, { instance: "eu-2" })], [event(3, { instance: "eu-2" })]]);
+  await vi.advanceTimersByTimeAsync(100);
+  const { entries } = follower.state.get();
+  follower.close();
+  expect(entries).toHaveLength(3);
+  const filter = { search: "", who: "", action: "", outcome: "", instance: "eu-2" };
+  expect(filterActivity(entries, filter).map(({ instance, action }) => [instance, action])).toEqual([
+    ["eu-2", "worker.crashed"],
+    ["eu-2", "worker.installed"],
+  ]);
+  expect(filterActivity(entries, { ...filter, instance: "", search: "eu-1" })).toHaveLength(1);
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LogFollower, logOperations, pageSize } from "../../../src/cpanel/pages/logs/log-follower.js";
+import { readAllEntries } from "../../../src/cpanel/pages/logs/log-export.js";
 import { createClient } from "../../../src/shared/client.js";
 import { WireAnswer } from "../../support/fake-daemon.js";
 import { FakeStream, FakeTransport } from "../../support/fake-transport.js";
@@ -22,6 +23,13 @@ function follow(answer: unknown, events: unknown = new FakeStream([])) {
   const transport = new FakeTransport({ "/api/workers/%40team/shop/logs": answer, "/api/events": events });
   const follower = new LogFollower(createClient(transport.send, "/api", logOperations), { worker: "@team/shop", level: "info" });
   return { transport, follower };
+}
+
+/** A client whose daemon responds with these pages, one after the other. */
+function exporting(pages: readonly object[]) {
+  const left = [...pages];
+  const transport = new FakeTransport({ "/api/workers/%40team/shop/logs": () => left.shift() });
+  return { transport, client: createClient(transport.send, "/api", logOperations) };
 }
 
 const rowsOf = (...ids: readonly number[]) => ids.map((id) => ({ key: `entry ${id}`, entry: { id } }));
@@ -49,10 +57,10 @@ test("the log follower keeps the newest 100,000 rows", async () => {
 });
 
 test("the log follower keeps only the newest entries when the text exceeds 16 MB", async () => {
-  const stream = new FakeStream(Array.from({ length: 5 }, (_, index) => entry(index + 1, "x".repeat(5_000_000))));
+  const stream = new FakeStream(Array.from({ length: 20 }, (_, index) => entry(index + 1, "x".repeat(900_000))));
   const { follower } = follow(stream);
   await vi.advanceTimersByTimeAsync(100);
-  expect(follower.state.get().rows).toMatchObject(rowsOf(3, 4, 5));
+  expect(follower.state.get().rows).toMatchObject(rowsOf(...Array.from({ length: 18 }, (_, index) => index + 3)));
   follower.close();
 });
 
@@ -70,6 +78,68 @@ test("the log follower shows an earlier event only after loading the older entri
   expect(transport.requests.at(-1)?.path).toContain("before=10");
   expect(follower.state.get().rows.slice(0, 4)).toMatchObject([...rowsOf(2), { key: "event 1" }, ...rowsOf(4, 10)]);
   expect(follower.state.get().hasOlder).toBe(false);
+  follower.close();
+});
+
+test("notices have keys of their own, and no older entries are read before them", async () => {
+  const notice = { ...entry(0, "Entries of the daemon b are missing from here on."), time: 10_001, instance: "b", isNotice: true };
+  const entries = Array.from({ length: pageSize }, (_, index) => ({ ...entry(index + 10), instance: "b" }));
+  const { transport, follower } = follow(new FakeStream([...entries, notice, { ...notice, time: 10_002 }]));
+  await vi.advanceTimersByTimeAsync(100);
+  const keys = follower.state.get().rows.map(({ key }) => key);
+  expect(keys.slice(-2)).toEqual(["entry notice at 10001 of b", "entry notice at 10002 of b"]);
+  const problem = "It did not respond within 2 s.";
+  const instances = [
+    { name: "a", id: "1" },
+    { name: "b", id: "2", problem },
+  ];
+  transport.answers["/api/workers/%40team/shop/logs"] = { entries: [], hasMore: true, before: "b:10", instances };
+  await expect(follower.loadOlder()).rejects.toThrow(`Entries of b are missing. ${problem}`);
+  expect(transport.requests.at(-1)?.path).toContain("before=b%3A10");
+  expect(follower.state.get().hasOlder).toBe(true);
+  follower.close();
+});
+
+test("an export ends at a daemon that does not respond, and names it", async () => {
+  const instances = [{ name: "b", id: "2", problem: "It is away." }];
+  const pages = [
+    { entries: [entry(3)], hasMore: true, before: "a:3,b:9", instances },
+    { entries: [entry(2)], hasMore: true, before: "a:2,b:9", instances },
+    { entries: [], hasMore: true, before: "a:0,b:9", instances },
+  ];
+  const { transport, client } = exporting(pages);
+  const { entries, missing } = await readAllEntries(client, { worker: "@team/shop" });
+  expect([entries.map(({ id }) => id), missing]).toEqual([[2, 3], "Entries of b are missing. It is away."]);
+  expect(transport.requests).toHaveLength(3);
+});
+
+test("an export without other daemons continues before the first entry of each page", async () => {
+  const pages = [
+    { entries: [entry(3)], hasMore: true },
+    { entries: [entry(1), entry(2)], hasMore: false },
+  ];
+  const { transport, client } = exporting(pages);
+  expect((await readAllEntries(client, { worker: "@team/shop" })).entries.map(({ id }) => id)).toEqual([1, 2, 3]);
+  expect(transport.requests.at(-1)?.path).toContain("before=3");
+});
+
+const entryOf = (instance: string, id: number, time: number) => ({ ...entry(id), time, instance });
+
+test("the log follower orders entries of several daemons by time, and reads older ones", async () => {
+  const first = Array.from({ length: pageSize - 2 }, (_, index) => entryOf("eu-1", 100 + index, 1000 + index));
+  const stream = new FakeStream([entryOf("eu-2", 7, 500), entryOf("eu-1", 99, 501), ...first]);
+  const { transport, follower } = follow(stream);
+  await vi.advanceTimersByTimeAsync(100);
+  stream.send(entryOf("eu-2", 8, 1001));
+  stream.send(entryOf("eu-1", 99_999, 90_000));
+  await vi.advanceTimersByTimeAsync(100);
+  const { rows } = follower.state.get();
+  expect(rows).toHaveLength(pageSize + 2);
+  expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted((one, other) => one - other));
+  expect(rows.at(4)?.entry).toMatchObject({ id: 8, instance: "eu-2" });
+  transport.answers["/api/workers/%40team/shop/logs"] = { entries: [], hasMore: false };
+  await follower.loadOlder();
+  expect(decodeURIComponent(transport.requests.at(-1)?.path ?? "")).toContain("before=eu-2:7,eu-1:99");
   follower.close();
 });
 

@@ -5,7 +5,8 @@ import { percent } from "../../../src/cpanel/pages/overview/figures.js";
 import { noHistory, rangeOf, sumOfSparklines, toChartMarkers, toSeries } from "../../../src/cpanel/pages/overview/metrics-history.js";
 import { currentFigure, tileFigures } from "../../../src/cpanel/pages/overview/tile-figures.js";
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
-import { incidentsOf, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
+import type { WorkerHealth } from "../../../src/shared/contract/worker-health.js";
+import { incidentsOf, problemPlaces, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
 
 const points = {
   at: [100, 110, 200],
@@ -186,6 +187,37 @@ describe("incidents of daemons", () => {
 
   test("omit a daemon that is gone if another daemon has its name", () => {
     expect(incidentsOfInstances(listed("a", "ready"), { ...listed("a", "gone"), id: "earlier" })).toEqual([]);
+  });
+});
+
+const placesOf = (...states: readonly (WorkerHealth["state"] | undefined)[]) =>
+  problemPlaces({
+    instances: states.map((state, index) => ({
+      name: `eu-${index + 1}`,
+      id: String(index),
+      ...(state ? { state } : { problem: "No." }),
+    })),
+  });
+
+describe("the incident of a worker on several daemons", () => {
+  test.each<[readonly (WorkerHealth["state"] | undefined)[], string | undefined]>([
+    [[], undefined],
+    [["ok", "idle", undefined], undefined],
+    [["ok", "failing", undefined], "On eu-2."],
+    [["failing"], "On eu-1."],
+    [["failing", "degraded", undefined], "On all 2 instances."],
+    [["failing", "failing", "failing", "failing", "ok"], "On eu-1, eu-2, eu-3 and 1 more."],
+  ])("names the daemons with the problem (states: %j)", (states, expected) => {
+    expect(placesOf(...states)).toBe(expected);
+  });
+
+  test("contains these daemons", () => {
+    const instances = [
+      { name: "eu-1", id: "1", state: "ok" as const },
+      { name: "eu-2", id: "2", state: "failing" as const },
+    ];
+    const health: WorkerHealth = { name: "shop", version: "1.0.0", state: "failing", since: 0, reason: "It fails.", instances };
+    expect(incidentsOf({ workers: [health], nowSeconds: 0 })).toMatchObject([{ kind: "worker", reason: "It fails.", where: "On eu-2." }]);
   });
 });
 

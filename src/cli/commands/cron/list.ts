@@ -3,14 +3,16 @@ import { isPackageName } from "../../../shared/package-name.js";
 import { connect } from "../../client/connection.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
+import { instanceOption } from "../../command/instance-option.js";
 import { ago, pluralize, toDateTime, toMilliseconds } from "../../output/format.js";
 import { alignedTable } from "../../output/table.js";
 
 const headings = ["WORKER", "INDEX", "SCHEDULE", "JOB", "NEXT RUN", "LAST RUN", "STARTED", "STATE"];
 const runHeadings = ["INDEX", "STARTED", "OUTCOME", "STATUS", "DURATION", "TRIGGER", "INSTANCE", "ERROR"];
 
-export const command = defineCommand<[name: string | undefined]>({
+export const command = defineCommand<[name: string | undefined], { instance?: string }>({
   arguments: [{ syntax: "[name]", description: "Only jobs of this worker, with their last 50 runs" }],
+  options: [instanceOption],
   fields: ["worker", "version", "index", "schedule", "method", "endpoint", "on", "nextRun", "isRunning", "lastRun", "runs", "problem"],
   examples: [
     ["runtimectl cron list", "the next and the last run of each job"],
@@ -21,11 +23,11 @@ export const command = defineCommand<[name: string | undefined]>({
     "Lists the jobs of active versions. Times are in UTC. In a pipe, the output contains the jobs; use --json for the runs.\n" +
     "A run fails with a status of 400 or more. A run is skipped while the previous run has not finished.\n" +
     "With several daemons, the list has the runs of all daemons. A run is unknown if its daemon stopped.",
-  async run(context, [worker]) {
+  async run(context, [worker], { instance }) {
     if (worker !== undefined && !isPackageName(worker))
       throw usageError(`${JSON.stringify(worker)} is not the name of a worker`, "use a name such as @team/shop");
     const { client } = await connect(context, { cron: { list } });
-    const jobs = await client.cron.list({ query: { worker } });
+    const jobs = await client.cron.list({ query: { worker, instance } });
     const { output } = context;
     const runs = jobs.flatMap(({ index, runs: ofJob = [] }) => ofJob.map((run) => runRow(index, run)));
     if (output.isAligned && runs.length > 0)

@@ -1,6 +1,7 @@
 import { health, workerStates, type WorkerHealth } from "../../../shared/contract/worker-health.js";
 import { list } from "../../../shared/contract/workers.js";
 import { connect } from "../../client/connection.js";
+import { instanceOption, warnOfMissing } from "../../command/instance-option.js";
 import { CommandError, usageError } from "../../command/command-error.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { exitCodes } from "../../command/exit-codes.js";
@@ -10,9 +11,10 @@ import { uploadedWorkers } from "../../uploaded-workers.js";
 
 const headings = ["NAME", "VERSION", "STATE", "SINCE", "REASON", "LAST ERROR"];
 
-export const command = defineCommand<[name: string | undefined]>({
+export const command = defineCommand<[name: string | undefined], { instance?: string }>({
   arguments: [{ syntax: "[name]", description: "Only this worker, with details" }],
-  fields: ["name", "version", "state", "since", "isSinceStart", "reason", "lastError", "suspect", "rollbackTo"],
+  options: [instanceOption],
+  fields: ["name", "version", "state", "since", "isSinceStart", "reason", "lastError", "suspect", "rollbackTo", "instance", "instances"],
   examples: [
     ["runtimectl workers health", "list all workers, those with a problem first"],
     ["runtimectl workers health @team/shop", "show since when and why a worker fails"],
@@ -22,15 +24,18 @@ export const command = defineCommand<[name: string | undefined]>({
 backoff: it crashed repeatedly, and the daemon delays its next start.
 degraded: it serves with a problem: failed or slow requests, a full data folder, or a failed cron job.
 idle: no request in the last minute. disabled: no version is enabled.
-A worker whose last requests all failed keeps its state until a request succeeds or another version becomes active.`,
-  async run(context, [name]) {
+A worker whose last requests all failed keeps its state until a request succeeds or another version becomes active.
+With several daemons, the row has the most severe state, and INSTANCES lists the daemons with a problem.`,
+  async run(context, [name], { instance }) {
     if (name !== undefined && !isPackageName(name))
       throw usageError(`${JSON.stringify(name)} is not a valid worker name`, "use a name such as hello or @team/app");
     const { client } = await connect(context, { workers: { list, health } });
-    if (name !== undefined) return showOne(context, name, await client.workers.health({ query: { worker: name } }));
-    const [installed, found] = await Promise.all([client.workers.list(), client.workers.health()]);
+    if (name !== undefined) return showOne(context, name, await client.workers.health({ query: { worker: name, instance } }));
+    const [installed, found] = await Promise.all([client.workers.list(), client.workers.health({ query: { instance } })]);
     const uploaded = new Set(uploadedWorkers(installed).map((worker) => worker.name));
-    const workers = found.filter((worker) => uploaded.has(worker.name)).toSorted((a, b) => severity(a) - severity(b));
+    const builtIn = new Set(installed.flatMap((worker) => (uploaded.has(worker.name) ? [] : worker.name)));
+    const workers = found.filter((worker) => !builtIn.has(worker.name)).toSorted((a, b) => severity(a) - severity(b));
+    const isShared = workers.some(({ instances }) => instances !== undefined);
     const rows = workers.map((worker) => [
       worker.name,
       worker.version ?? "-",
@@ -38,8 +43,10 @@ A worker whose last requests all failed keeps its state until a request succeeds
       timeText(context, worker.since),
       worker.reason ?? "",
       lastErrorText(worker) ?? "",
+      ...(isShared ? [troubledInstances(worker).join(", ")] : []),
     ]);
-    context.output.table({ workers }, headings, rows);
+    context.output.table({ workers }, isShared ? [...headings, "INSTANCES"] : headings, rows);
+    warnOfMissing(context.output, "states", found[0]?.instances);
     const troubled = workers.filter(({ reason }) => reason !== undefined).length;
     context.output.footer(
       rows.length === 0
@@ -66,7 +73,20 @@ function showOne(context: Context, name: string, [worker]: readonly WorkerHealth
     ["error time", lastError && timeText(context, lastError.at)],
     ["suspect", suspect && suspectText(context, suspect)],
     ["roll back", rollbackText(worker)],
+    ...(worker.instances ?? []).map((instance) => [`on ${instance.name}`, instanceText(instance)] as const),
   ]);
+  warnOfMissing(context.output, "states", worker.instances);
+}
+
+/** Returns the names of the daemons on which the worker has a problem. */
+function troubledInstances({ instances = [] }: WorkerHealth): string[] {
+  return instances.flatMap(({ name, reason }) => (reason === undefined ? [] : name));
+}
+
+/** Returns the state of the worker on one daemon, such as `2.0.0 failing: 50% of requests failed`. */
+function instanceText({ version, state, reason }: NonNullable<WorkerHealth["instances"]>[number]): string {
+  if (state === undefined) return "no response";
+  return `${version ?? "-"} ${state}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** Returns the start of the state. If the true start is unknown, the text contains "at least". */

@@ -9,6 +9,7 @@ import { isPackageName } from "../../../shared/package-name.js";
 import { defineCommand } from "../../command/command.js";
 import { usageError } from "../../command/command-error.js";
 import { connect } from "../../client/connection.js";
+import { instanceOption, warnOfMissing } from "../../command/instance-option.js";
 import { toMegabytes, toMilliseconds, toMinute } from "../../output/format.js";
 import { sparkline } from "../../output/sparkline.js";
 
@@ -21,6 +22,7 @@ const sparklineLabel = "requests ";
 
 interface Flags {
   readonly range?: HistoryRange;
+  readonly instance?: string;
 }
 
 /** The data of one row of the table: the indexes of its points in the metrics history, and its deployments and restarts. */
@@ -30,9 +32,9 @@ interface Group {
 }
 
 export const command = defineCommand<[name: string | undefined], Flags>({
-  arguments: [{ syntax: "[name]", description: "Only this worker (default: the whole daemon)" }],
-  options: [{ flags: "--range <range>", description: "Period: 1h, 24h or 14d (default 24h)", choices: ranges }],
-  fields: ["stepSeconds", "points", "markers"],
+  arguments: [{ syntax: "[name]", description: "Only this worker (default: whole daemons)" }],
+  options: [{ flags: "--range <range>", description: "Period: 1h, 24h or 14d (default 24h)", choices: ranges }, instanceOption],
+  fields: ["stepSeconds", "points", "markers", "instances"],
   examples: [
     ["runtimectl workers history @team/shop", "show requests, errors, latency and deployments of the last 24 hours"],
     ["runtimectl workers history --range 14d", "show the whole daemon, one row per day"],
@@ -40,14 +42,24 @@ export const command = defineCommand<[name: string | undefined], Flags>({
   ],
   notes: `A row covers 5 minutes, 1 hour or 1 day. P50 is the median of its intervals, P99, MEMORY and ISOLATES are the maximum.
 --json returns every interval: 10 s (1 h of the daemon), 60 s or 15 minutes.
-Rows are missing for times at which the daemon did not run.`,
-  async run(context, [name], { range = "24h" }) {
+Rows are missing for times at which the daemon did not run.
+With several daemons, the numbers are sums, P50 and P99 are those of the slowest daemon, and INCOMPLETE rows lack the values of a daemon.`,
+  async run(context, [name], { range = "24h", instance }) {
     if (name !== undefined && !isPackageName(name))
       throw usageError(`${JSON.stringify(name)} is not a valid worker name`, "use a name such as hello or @team/app");
     const { client } = await connect(context, { metrics: { history } });
-    const found = await client.metrics.history({ query: { worker: name, range } });
-    const rows = [...groupsOf(found, rowSeconds[range])].map(([from, group]) => toRow(found, from, group));
-    context.output.table(found, headings, rows);
+    const found = await client.metrics.history({ query: { worker: name, range, instance } });
+    const { incomplete } = found.points;
+    const { isAligned } = context.output;
+    // In a pipe, the column is the last one, so that the position of all others stays the same for scripts.
+    const withIncomplete = (columns: readonly string[], cell: string): string[] =>
+      isAligned ? [...columns.slice(0, -1), cell, ...columns.slice(-1)] : [...columns, cell];
+    const rows = [...groupsOf(found, rowSeconds[range])].map(([from, group]) => {
+      const row = toRow(found, from, group);
+      return incomplete ? withIncomplete(row, group.indexes.some((index) => incomplete[index]) ? "yes" : "") : row;
+    });
+    context.output.table(found, incomplete ? withIncomplete(headings, "INCOMPLETE") : headings, rows);
+    warnOfMissing(context.output, "values", found.instances);
     const { requests, at } = found.points;
     const width = Math.min(context.output.layout.widthColumns, widestSparkline) - sparklineLabel.length;
     context.output.footer(
@@ -88,7 +100,7 @@ function toRow({ points }: MetricsHistory, from: number, { indexes, markers }: G
   ];
 }
 
-function describe({ type, worker, version, by }: HistoryMarker): string {
-  const subject = [worker, version].filter((part) => part !== undefined).join("@");
+function describe({ type, worker, version, by, instance }: HistoryMarker): string {
+  const subject = type === "start" ? (instance ?? "") : [worker, version].filter((part) => part !== undefined).join("@");
   return [type, subject, by === undefined ? "" : `by ${by}`].filter((part) => part !== "").join(" ");
 }

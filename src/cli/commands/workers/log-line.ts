@@ -6,25 +6,26 @@ const colorOf: Readonly<Record<LogLevel, string>> = { debug: "2", info: "36", wa
 const levelWidth = 5;
 
 /**
- * Formats a log entry for a terminal: local time, level, version (if defined) and text. Indents the second and further lines of the text.
+ * Formats a log entry for a terminal: local time, level, daemon and version (if defined) and text. Indents the second and further lines of the text.
  */
 export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "hasColor">, shownVersion: string | undefined): string {
   const color = (code: string, text: string): string => (hasColor ? `\x1b[${code}m${text}\x1b[0m` : text);
   const time = localTime(new Date(entry.time), new Date());
-  const version = shownVersion === undefined ? "" : `${sanitizeForTerminal(shownVersion)} `;
+  const version = [entry.instance, shownVersion].flatMap((part) => (part === undefined ? [] : `${sanitizeForTerminal(part)} `)).join("");
   const indent = " ".repeat(time.length + 1 + levelWidth + 1 + version.length);
   const lines = textLines(entry).map((line) => (entry.source === "runtime" ? color("2", line) : line));
   return `${color("2", time)} ${color(colorOf[entry.level], entry.level.padEnd(levelWidth))} ${version}${lines.join(`\n${indent}`)}`;
 }
 
 /**
- * Formats a log entry for a pipe: time, level, version, source and text, separated by tabs. In the second and further lines of the text,
+ * Formats a log entry for a pipe: time, level, version, source, daemon (if defined) and text, separated by tabs. In the second and further lines of the text,
  * all other columns are empty.
  */
 export function entryForPipe(entry: LogEntry): string {
   const [first, ...rest] = textLines(entry);
-  const head = [new Date(entry.time).toISOString(), entry.level, sanitizeForTerminal(entry.version), entry.source, first].join("\t");
-  return [head, ...rest.map((line) => `\t\t\t\t${line}`)].join("\n");
+  const instance = entry.instance === undefined ? [] : [sanitizeForTerminal(entry.instance)];
+  const columns = [new Date(entry.time).toISOString(), entry.level, sanitizeForTerminal(entry.version), entry.source, ...instance];
+  return [[...columns, first].join("\t"), ...rest.map((line) => "\t".repeat(columns.length) + line)].join("\n");
 }
 
 /** Returns the JSON document of a log entry, with the time as text and as Unix milliseconds. */

@@ -16,6 +16,7 @@ import { connect } from "../../client/connection.js";
 import { followUntilInterrupted } from "../../client/reconnecting-stream.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { timeOption } from "../../command/time-option.js";
+import { hasSeveralInstances, instanceOption, warnOfMissing } from "../../command/instance-option.js";
 import { noMatchingEntries } from "../../output/no-matching-entries.js";
 import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";
 
@@ -29,6 +30,7 @@ interface Options {
   readonly requestId?: string;
   readonly grep?: string;
   readonly limit?: string;
+  readonly instance?: string;
 }
 
 export const command = defineCommand<[references: string[]], Options>({
@@ -42,6 +44,7 @@ export const command = defineCommand<[references: string[]], Options>({
     { flags: "--status <status>", description: "Only requests with this status, such as 404, or class, such as 5xx" },
     { flags: "--request-id <id>", description: "Only the request with this X-Request-Id" },
     { flags: "--grep <text>", description: "Only entries that contain this text (not case-sensitive)" },
+    instanceOption,
     { flags: "--limit <count>", description: "Show the newest N entries (1 to 10000, default 1000)" },
   ],
   examples: [
@@ -54,7 +57,7 @@ export const command = defineCommand<[references: string[]], Options>({
   ],
   notes:
     "Columns in a pipe: time, level, version, source and text, separated by tabs. Further lines of an entry have empty first columns.\n" +
-    "With several workers or none, NAME@VERSION takes the place of the version.\n" +
+    "With several workers or none, NAME@VERSION takes the place of the version. With several daemons, the name of the daemon precedes the text.\n" +
     "Entries with the source request are served requests: method, path, status and milliseconds; --json also has bytes and client.\n" +
     "Entries with the source runtime come from the daemon, such as the start, the end and the backoff of a worker.\n" +
     "-f reconnects after a lost connection or a daemon restart.",
@@ -62,19 +65,26 @@ export const command = defineCommand<[references: string[]], Options>({
     if (options.follow && options.until !== undefined) throw usageError("--follow and --until cannot be used together");
     const [since, until] = [timeOption("--since", options.since), timeOption("--until", options.until)];
     const { level, source, requestId } = options;
-    const query = { level, source, requestId, since, until, ...statusQuery(options), ...textQuery(options), ...limitQuery(options) };
+    const instance = options.instance === "" ? undefined : options.instance;
+    const filters = { ...statusQuery(options), ...textQuery(options), ...limitQuery(options) };
+    const query = { level, source, requestId, since, until, instance, ...filters };
+    const hasInstances = hasSeveralInstances(instance);
     const { name, version, read, follow } = await openLogs(context, references, query);
     if (options.follow)
       return followUntilInterrupted(
         context,
-        shower(context, { isOneWorker: name !== undefined, isOneVersion: version !== undefined }),
+        shower(context, { isOneWorker: name !== undefined, isOneVersion: version !== undefined, hasInstances }),
         follow,
       );
-    const { entries, hasMore } = await read();
-    if (context.output.isJson)
-      return context.output.result({ ...(name !== undefined && { name }), entries: entries.map(entryDocument), hasMore });
+    const { entries, hasMore, instances = [] } = await read();
+    const isShared = instances.length > 1;
+    warnOfMissing(context.output, "entries", instances);
+    if (context.output.isJson) {
+      const named = { ...(name !== undefined && { name }), entries: entries.map(entryDocument), hasMore };
+      return context.output.result({ ...named, ...(isShared && { instances }) });
+    }
     const isOneVersion = new Set(entries.map((entry) => entry.version)).size < 2;
-    const show = shower(context, { isOneWorker: name !== undefined, isOneVersion });
+    const show = shower(context, { isOneWorker: name !== undefined, isOneVersion, hasInstances: isShared });
     for (const entry of entries) show(entry);
     if (entries.length === 0) context.output.note(whyEmpty(options, name ?? "a worker"));
     if (hasMore) context.output.footer("more entries match; raise --limit, or filter with --since, --until, --level, --status or --grep");
@@ -84,6 +94,7 @@ export const command = defineCommand<[references: string[]], Options>({
 /** The log filters of the command line as query parameters of the API. */
 type Query = Pick<LogFilter, "level" | "source" | "status" | "requestId" | "text"> & {
   readonly limit?: number;
+  readonly instance: string | undefined;
   readonly since: string | undefined;
   readonly until: string | undefined;
 };
@@ -116,14 +127,18 @@ async function openLogs(context: Context, references: readonly string[], query: 
 interface Shown {
   readonly isOneWorker: boolean;
   readonly isOneVersion: boolean;
+  /** Whether entries of several daemons can occur. */
+  readonly hasInstances: boolean;
 }
 
-function shower({ output, terminal }: Context, { isOneWorker, isOneVersion }: Shown): (entry: LogEntry) => void {
-  return (entry) => {
+function shower({ output, terminal }: Context, { isOneWorker, isOneVersion, hasInstances }: Shown): (entry: LogEntry) => void {
+  return (listed) => {
+    const { instance: _instance, ...rest } = listed;
+    const entry: LogEntry = hasInstances ? listed : rest;
     const version = isOneWorker ? entry.version : `${entry.worker}@${entry.version}`;
     const shown = isOneWorker && isOneVersion ? undefined : version;
     output.line(
-      entryDocument(entry),
+      entryDocument(listed),
       terminal.stdoutIsTty ? entryForTerminal(entry, terminal, shown) : entryForPipe({ ...entry, version }),
     );
   };

@@ -137,9 +137,8 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // Sorts the lines by the ids of their entries, because the daemon assigns ids in the order of writing. The streams of several workers
-    // do not arrive in this order.
-    if (lines.some(({ id }, index) => id < (lines[index - 1]?.id ?? 0))) lines.sort((a, b) => a.id - b.id);
+    // The streams of several workers do not arrive in the order of writing.
+    if (lines.some((line, index) => index > 0 && order(lines[index - 1] as LogLine, line) > 0)) lines.sort(order);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }
 
@@ -147,6 +146,11 @@ class LogFollower {
     this.#snapshot = { ...this.#snapshot, ...change };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Compares lines by time. The ids of a daemon order its entries within a millisecond. */
+function order(one: LogLine, other: LogLine): number {
+  return one.entry.time - other.entry.time || one.id - other.id;
 }
 
 /** Returns the newest lines, at most `mostLines` lines with `mostCharacters` characters in total. */

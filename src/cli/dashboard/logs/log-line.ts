@@ -7,16 +7,17 @@ export interface LogLine {
   readonly id: number;
   /** Name of the worker. Empty for a line that the dashboard itself adds. */
   readonly worker: string;
-  readonly entry: Pick<LogEntry, "time" | "level" | "version" | "source">;
+  readonly entry: Pick<LogEntry, "time" | "level" | "version" | "source" | "instance">;
   readonly isFirst: boolean;
   readonly text: string;
 }
 
 /** Splits the text of a log entry into lines. Replaces tabs with spaces, because the width of a tab depends on the terminal. */
 export function logLines(worker: string, entry: LogEntry): LogLine[] {
-  const { id, text } = entry;
+  const { id, text, instance = "", isNotice, time } = entry;
+  const key = `${instance}:${isNotice ? `notice ${time}` : id}`;
   return text
     .replaceAll("\t", "    ")
     .split("\n")
-    .map((line, index) => ({ key: `${id}:${index}`, id, worker, entry, isFirst: index === 0, text: line }));
+    .map((line, index) => ({ key: `${key}:${index}`, id, worker, entry, isFirst: index === 0, text: line }));
 }

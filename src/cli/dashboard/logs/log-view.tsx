@@ -3,6 +3,7 @@ import { useMemo, useState, memo } from "react";
 import { pluralize } from "../../output/format.js";
 import { useDashboard } from "../session/hooks.js";
 import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
+import { useInstances } from "../instances/use-instances.js";
 import { useLogFollower, type LogSnapshot } from "./log-follower.js";
 import { useLogPosition } from "./use-log-position.js";
 import { useSize } from "../terminal/terminal-size.js";
@@ -19,6 +20,7 @@ import { levelColors } from "./log-tail.js";
 const widthForBoth = 100;
 
 const markWidth = 2;
+const instanceWidth = 12;
 const workerWidth = 16;
 const versionWidth = 10;
 /** Shows a log line on one row. If wrapping is enabled, shows a long line on several rows. */
@@ -53,13 +55,14 @@ interface LogViewProps {
   readonly hasVersions: boolean;
 }
 
-const textOf = ({ worker, entry, text }: LogLine) => `${worker} ${entry.version} ${entry.level} ${text}`;
+const textOf = ({ worker, entry, text }: LogLine) => `${entry.instance ?? ""} ${worker} ${entry.version} ${entry.level} ${text}`;
 
 /** Shows the log lines of workers as they arrive, with a filter, a search and a pause. */
 export function LogView({ names, hasVersions }: LogViewProps) {
   const { overlays, copy } = useDashboard();
   const { columns: width, rows } = useSize();
   const live = useLogFollower(names);
+  const hasInstances = (useInstances().value ?? []).length > 1;
   const [held, setHeld] = useState<LogSnapshot>();
   const [look, setLook] = useState({ isWrapped: false, hasTimes: true });
   const [search, setSearch] = useState({ text: "", isTyping: false, hidesOthers: true });
@@ -72,6 +75,7 @@ export function LogView({ names, hasVersions }: LogViewProps) {
   const columns: LogColumns = {
     ...look,
     width,
+    hasInstances,
     hasWorkers: names.length > 1,
     hasVersions: hasVersions && (names.length === 1 || width >= widthForBoth),
   };
@@ -179,6 +183,7 @@ interface LogColumns {
   readonly width: number;
   readonly isWrapped: boolean;
   readonly hasTimes: boolean;
+  readonly hasInstances: boolean;
   readonly hasWorkers: boolean;
   readonly hasVersions: boolean;
 }
@@ -194,8 +199,14 @@ function logRowPieces(line: LogLine, columns: LogColumns): string[] {
   return columns.isWrapped ? wrapped(line.text, columns.width - markWidth - headWidth(columns)) : [line.text];
 }
 
-function headWidth({ hasTimes, hasWorkers, hasVersions }: LogColumns): number {
-  return (hasTimes ? 13 : 0) + 6 + (hasWorkers ? workerWidth + 1 : 0) + (hasVersions ? versionWidth + 1 : 0);
+function headWidth({ hasTimes, hasInstances, hasWorkers, hasVersions }: LogColumns): number {
+  return (
+    (hasTimes ? 13 : 0) +
+    6 +
+    (hasInstances ? instanceWidth + 1 : 0) +
+    (hasWorkers ? workerWidth + 1 : 0) +
+    (hasVersions ? versionWidth + 1 : 0)
+  );
 }
 
 function headOf({ entry, worker, isFirst }: LogLine, columns: LogColumns): string {
@@ -203,6 +214,7 @@ function headOf({ entry, worker, isFirst }: LogLine, columns: LogColumns): strin
   const parts = [
     ...(columns.hasTimes ? [localTime(new Date(entry.time), new Date(entry.time))] : []),
     entry.level.padEnd(5),
+    ...(columns.hasInstances ? [fitted(entry.instance ?? "", instanceWidth)] : []),
     ...(columns.hasWorkers ? [fitted(worker, workerWidth)] : []),
     ...(columns.hasVersions ? [fitted(entry.version, versionWidth)] : []),
   ];

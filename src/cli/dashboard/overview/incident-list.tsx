@@ -98,8 +98,9 @@ function titleOf({ kind, subject, version }: Incident): string {
   return kind === "plugin" || kind === "key" ? `${kind} ${named}` : named;
 }
 
-function causeOf({ reason, error }: Incident): string {
-  return error === undefined ? reason : `${reason.replace(/\.$/, "")}: ${error}`;
+function causeOf({ reason, error, where }: Incident): string {
+  const cause = error === undefined ? reason : `${reason.replace(/\.$/, "")}: ${error}`;
+  return where === undefined ? cause : `${cause} · ${where.replace(/\.$/, "")}`;
 }
 
 interface Remedy {

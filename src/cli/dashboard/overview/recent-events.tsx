@@ -19,8 +19,10 @@ export function RecentEvents() {
       {grouped(recent)
         .slice(0, Math.max(0, rows - 1))
         .map(({ event, count }) => (
-          <SafeText key={event.id} {...(problemTypes.has(event.type) ? { color: "red" } : {})}>
-            {[...eventCells(event, timeOf(event.at)), count === 1 ? "" : `×${count}`].filter((cell) => cell !== "").join("  ")}
+          <SafeText key={`${event.instance ?? ""} ${event.id}`} {...(problemTypes.has(event.type) ? { color: "red" } : {})}>
+            {[timeOf(event.at), event.instance ?? "", ...eventCells(event, "").slice(1), count === 1 ? "" : `×${count}`]
+              .filter((cell) => cell !== "")
+              .join("  ")}
           </SafeText>
         ))}
     </Box>
@@ -28,11 +30,11 @@ export function RecentEvents() {
 }
 
 /**
- * Combines events with the same type and subject, such as repeated failed starts. Returns the newest event of each group with the number of
+ * Combines events with the same type, daemon and subject, such as repeated failed starts. Returns the newest event of each group with the number of
  * events.
  */
 function grouped(events: readonly RuntimeEvent[]): { event: RuntimeEvent; count: number }[] {
-  const groups = Map.groupBy(events, ({ type, subject }) => `${type} ${JSON.stringify(subject)}`);
+  const groups = Map.groupBy(events, ({ type, instance, subject }) => `${type} ${instance ?? ""} ${JSON.stringify(subject)}`);
   return [...groups.values()].flatMap(([event, ...others]) => (event ? [{ event, count: others.length + 1 }] : []));
 }
 

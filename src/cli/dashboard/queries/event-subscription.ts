@@ -14,6 +14,8 @@ const retryMs = 2000;
  * refresh.
  */
 const collectMs = 500;
+/** Time in which a daemon usually receives a change that another daemon made. */
+const receivedMs = 2000;
 /** Number of events in memory, for the list of recent events. */
 const keptEvents = 100;
 /** The event stream starts with the events of this past period. */
@@ -43,6 +45,8 @@ export class EventSubscription {
   readonly #pending = new Set<string>();
   readonly #listeners = new Set<() => void>();
   #recent: readonly RuntimeEvent[] = [];
+  readonly #later = new Set<EventResource>();
+  #laterTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStarted = false;
 
@@ -71,19 +75,21 @@ export class EventSubscription {
   close(): void {
     this.#closing.abort();
     clearTimeout(this.#timer);
+    clearTimeout(this.#laterTimer);
   }
 
   async #run(client: Client): Promise<void> {
     const { signal } = this.#closing;
-    let lastEventId: number | undefined;
+    let lastEventId: string | undefined;
+    const onPosition = (position: string) => (lastEventId = position);
     while (!signal.aborted) {
       try {
         const onOpen = () => this.#live.setFed(true);
         const query = { since: storedPeriod };
-        for await (const event of client.events.stream.follow({ query }, { signal, lastEventId, onOpen })) {
-          lastEventId = event.id;
+        for await (const event of client.events.stream.follow({ query }, { signal, lastEventId, onPosition, onOpen })) {
           this.#keep(event);
           this.#touch(touchedBy(event.type));
+          this.#touchLater(event);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -109,6 +115,17 @@ export class EventSubscription {
   #touch(resources: readonly EventResource[]): void {
     for (const name of resources.flatMap((resource) => liveNames[resource])) this.#pending.add(name);
     if (this.#timer === undefined) this.#flush();
+  }
+
+  /** Refreshes once more after the daemon has received the change of another daemon. */
+  #touchLater({ type, instance }: RuntimeEvent): void {
+    if (instance === undefined) return;
+    for (const resource of touchedBy(type)) this.#later.add(resource);
+    this.#laterTimer ??= setTimeout(() => {
+      this.#laterTimer = undefined;
+      this.#touch([...this.#later]);
+      this.#later.clear();
+    }, receivedMs);
   }
 
   #flush(): void {

@@ -6,7 +6,13 @@ import type { ActivityEntry, Outcome } from "./activity-entry.js";
 const states: Readonly<Record<Outcome, HealthState>> = { done: "ok", refused: "degraded", failed: "failing", observed: "idle" };
 
 /** The columns of the table of activity. A health change has the color of its new state. Only rows from the audit log have a client address. */
-export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly Column<ActivityEntry>[] {
+export function activityColumns({
+  mayAudit,
+  hasInstances,
+}: {
+  mayAudit: boolean;
+  hasInstances: boolean;
+}): readonly Column<ActivityEntry>[] {
   return [
     { id: "time", title: "Time", cell: ({ at }) => <DateAndTime atMs={at} /> },
     { id: "who", title: "Who", shownFrom: "wide", cell: ({ who }) => who ?? <span className="quiet">–</span> },
@@ -32,6 +38,9 @@ export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly C
         </>
       ),
     },
+    ...(hasInstances
+      ? [{ id: "instance", title: "Instance", shownFrom: "wide", cell: ({ instance }) => instance ?? "–" } satisfies Column<ActivityEntry>]
+      : []),
     ...(mayAudit
       ? [{ id: "address", title: "Address", shownFrom: "widest", cell: ({ address }) => address ?? "–" } satisfies Column<ActivityEntry>]
       : []),
@@ -45,11 +54,13 @@ export function activityColumns({ mayAudit }: { mayAudit: boolean }): readonly C
 }
 
 /** The cell with the action. A narrow screen has no columns for the key and the subject, so the cell also shows them there. */
-function Action({ action, who, subject }: ActivityEntry) {
+function Action({ action, who, subject, instance }: ActivityEntry) {
   return (
     <>
       <code className="activity-action">{action}</code>
-      <span className="activity-narrow activity-message quiet">{[subject, who && `by ${who}`].filter(Boolean).join(" ")}</span>
+      <span className="activity-narrow activity-message quiet">
+        {[subject, who && `by ${who}`, instance && `on ${instance}`].filter(Boolean).join(" ")}
+      </span>
     </>
   );
 }

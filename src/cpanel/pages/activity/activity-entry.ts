@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../../../shared/contract/audit.js";
 import { changeTypes, nounOf, type ChangeSubject } from "../../../shared/contract/changes.js";
 import type { RuntimeEvent } from "../../../shared/contract/events.js";
+import { rowKey } from "../logs/log-row.js";
 
 /** Outcomes of a row. The audit log has its own outcomes, and `observed` marks an event that no request caused. */
 export const outcomes = ["done", "refused", "failed", "observed"] as const;
@@ -23,15 +24,17 @@ export interface ActivityEntry {
   readonly subject: string;
   readonly message?: string | undefined;
   readonly address?: string | undefined;
+  /** Name or id of the daemon that wrote the entry. Undefined without other daemons. */
+  readonly instance?: string | undefined;
   readonly requestId?: string | undefined;
   /** The entry as the daemon sent it, for the export. */
   readonly source: AuditEntry | RuntimeEvent;
 }
 
 export function fromAudit(entry: AuditEntry): ActivityEntry {
-  const { id, at, action, outcome, code, principal, subject, clientAddress, forwardedFor, requestId, skippedCount } = entry;
+  const { at, action, outcome, code, principal, subject, clientAddress, forwardedFor, requestId, skippedCount, instance } = entry;
   return {
-    key: `audit ${id}`,
+    key: rowKey("audit", entry, at),
     at,
     action,
     outcome,
@@ -40,16 +43,17 @@ export function fromAudit(entry: AuditEntry): ActivityEntry {
     subject: subjectText(subject),
     message: skippedCount === undefined ? undefined : `${skippedCount} entries were not written`,
     address: forwardedFor === undefined ? clientAddress : `${forwardedFor} (through ${clientAddress})`,
+    instance,
     requestId,
     source: entry,
   };
 }
 
 export function fromEvent(event: RuntimeEvent): ActivityEntry {
-  const { id, at, type, state, principal, subject, message, requestId } = event;
+  const { at, type, state, principal, subject, message, requestId, instance } = event;
   const isChange = isOneOf(changeTypes, type);
   return {
-    key: `event ${id}`,
+    key: rowKey("event", event, at),
     at,
     action: type,
     outcome: isChange ? "done" : "observed",
@@ -57,6 +61,7 @@ export function fromEvent(event: RuntimeEvent): ActivityEntry {
     who: principal?.name,
     subject: subjectText(subject),
     message,
+    instance,
     requestId,
     source: event,
   };
@@ -101,12 +106,13 @@ export interface ActivityFilter {
   /** Filter for a resource such as `worker`, or for an action such as `worker.installed`. */
   readonly action: string;
   readonly outcome: string;
+  readonly instance: string;
 }
 
 /** Returns the entries that match every part of the filter. An empty part matches all entries. */
 export function filterActivity(
   entries: readonly ActivityEntry[],
-  { search, who, action, outcome }: ActivityFilter,
+  { search, who, action, outcome, instance }: ActivityFilter,
 ): readonly ActivityEntry[] {
   const wanted = search.trim().toLowerCase();
   return entries.filter(
@@ -114,12 +120,13 @@ export function filterActivity(
       (who === "" || entry.who === who) &&
       (action === "" || entry.action === action || entry.action.startsWith(`${action}.`)) &&
       (outcome === "" || entry.outcome === outcome) &&
+      (instance === "" || entry.instance === instance) &&
       (wanted === "" || textOf(entry).includes(wanted)),
   );
 }
 
-function textOf({ action, who, subject, message, code, address, requestId }: ActivityEntry): string {
-  return [action, who, subject, message, code, address, requestId].join(" ").toLowerCase();
+function textOf({ action, who, subject, message, code, address, instance, requestId }: ActivityEntry): string {
+  return [action, who, subject, message, code, address, instance, requestId].join(" ").toLowerCase();
 }
 
 /** Returns the entries as lines of JSON, oldest first, as the API sends them. */

@@ -1,8 +1,10 @@
 import type { ClientOf } from "../../../shared/client.js";
 import { list, type AuditEntry } from "../../../shared/contract/audit.js";
+import { positionBefore } from "../../../shared/contract/entry-position.js";
 import { stream, type RuntimeEvent } from "../../../shared/contract/events.js";
 import { followStream, type OpenStream, type StreamPhase } from "../../live/follow-stream.js";
 import { Observable } from "../../live/observable.js";
+import { assertNoneMissing } from "../logs/missing-entries.js";
 import { fromAudit, fromEvent, isOnlyEvent, type ActivityEntry } from "./activity-entry.js";
 
 export const activityOperations = { audit: { list }, events: { stream } };
@@ -26,7 +28,7 @@ export interface ActivityState {
   readonly hasOlder: boolean;
 }
 
-interface Source<Received extends { readonly id: number }> {
+interface Source<Received> {
   readonly open: OpenStream<Received>;
   /** Returns the table row for a received item. Returns undefined if the table does not show the item. */
   readonly toEntry: (received: Received) => ActivityEntry | undefined;
@@ -63,14 +65,15 @@ export class ActivityFollower {
     clearTimeout(this.#timer);
   }
 
-  /** Adds older entries of the audit log. Throws the daemon's error. */
+  /** Adds older entries of the audit log. Throws the daemon's error, or INSTANCE_UNAVAILABLE. */
   async loadOlder(): Promise<void> {
-    const ids = this.state.get().entries.flatMap(({ source }) => ("action" in source ? [source.id] : []));
-    if (ids.length === 0) return;
-    const { entries, hasMore } = await this.#client.audit.list({ query: { before: Math.min(...ids), limit: pageSize } });
+    const before = positionBefore(this.state.get().entries.flatMap(({ source }) => ("action" in source ? [source] : [])));
+    if (before === undefined) return;
+    const { entries, hasMore, instances } = await this.#client.audit.list({ query: { before, limit: pageSize } });
     if (this.#end.signal.aborted) return;
     this.#add(entries.map(fromAudit));
     this.#change({ hasOlder: hasMore });
+    assertNoneMissing(instances);
   }
 
   /** Checks whether the daemon has more audit entries than the stream sends at first. */
@@ -83,7 +86,7 @@ export class ActivityFollower {
     }
   }
 
-  #follow<Received extends { readonly id: number }>({ open, toEntry }: Source<Received>): Promise<void> {
+  #follow<Received>({ open, toEntry }: Source<Received>): Promise<void> {
     return followStream(open, {
       signal: this.#end.signal,
       // If one stream loses its connection, the table still shows the error with which the daemon rejected the other stream.

@@ -20,6 +20,8 @@ import { Observable } from "../../live/observable.js";
 import { useObserved } from "../../live/use-observed.js";
 import { useSearch } from "../../router/use-search.js";
 import { useMay } from "../../session/use-principal.js";
+import { MissingInstances } from "../instances/missing-instances.js";
+import { useInstanceLabels } from "../instances/use-instances.js";
 import { NotFound } from "../not-found.js";
 import type { SectionProps } from "../sections.js";
 import { activityColumns } from "./activity-columns.js";
@@ -37,13 +39,19 @@ export function Activity({ rest }: SectionProps) {
   const [who, setWho] = useSearch("who");
   const [action, setAction] = useSearch("action");
   const [outcome, setOutcome] = useSearch("outcome");
+  const [instance, setInstance] = useSearch("instance");
+  const instances = useInstanceLabels(instance);
   const older = useMutation();
   const wanted = useDeferredValue(search);
-  const rows = useMemo(() => filterActivity(entries, { search: wanted, who, action, outcome }), [entries, wanted, who, action, outcome]);
-  const columns = useMemo(() => activityColumns({ mayAudit }), [mayAudit]);
+  const rows = useMemo(
+    () => filterActivity(entries, { search: wanted, who, action, outcome, instance }),
+    [entries, wanted, who, action, outcome, instance],
+  );
+  const hasInstances = instances.length > 0;
+  const columns = useMemo(() => activityColumns({ mayAudit, hasInstances }), [mayAudit, hasInstances]);
   if (rest.length > 0) return <NotFound />;
   const clear = () => {
-    for (const set of [setSearch, setWho, setAction, setOutcome]) set("");
+    for (const set of [setSearch, setWho, setAction, setOutcome, setInstance]) set("");
   };
   return (
     <>
@@ -62,6 +70,7 @@ export function Activity({ rest }: SectionProps) {
         <SelectField label="Who" value={who} onChange={setWho} choices={whoChoices(entries, who)} />
         <SelectField label="Action" value={action} onChange={setAction} choices={actionChoices} />
         {mayAudit && <SelectField label="Outcome" value={outcome} onChange={setOutcome} choices={outcomeChoices} />}
+        {hasInstances && <SelectField label="Instance" value={instance} onChange={setInstance} choices={choicesOf(instances)} />}
         <span role="status">{phase !== "refused" && phases[phase]}</span>
       </Toolbar>
       {phase === "refused" && (
@@ -69,6 +78,7 @@ export function Activity({ rest }: SectionProps) {
           <Button onPress={retry}>Try again</Button>
         </ErrorMessage>
       )}
+      <MissingInstances instance={instance} noun="entries" />
       {entries.length === 0 && phase === "connecting" && <LoadingRows noun="entrie" />}
       {rows.length === 0 && phase === "live" && (
         <EmptyState
@@ -121,7 +131,11 @@ function whoChoices(entries: readonly ActivityEntry[], chosen: string): { value:
   const names = new Set(entries.flatMap((entry) => (entry.who === undefined ? [] : [entry.who])));
   if (chosen !== "") names.add(chosen);
   const sorted = [...names].toSorted((one, other) => one.localeCompare(other, "en-GB"));
-  return [{ value: "", label: "all" }, ...sorted.map((name) => ({ value: name, label: name }))];
+  return choicesOf(sorted);
+}
+
+function choicesOf(names: readonly string[]): { value: string; label: string }[] {
+  return [{ value: "", label: "all" }, ...names.map((name) => ({ value: name, label: name }))];
 }
 
 const actionNames = [...new Set([...auditActions, ...eventTypes])].filter((type) => nounOf(type) !== "stream");

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { describeError } from "../../../shared/incidents.js";
+import { describeError, problemPlaces } from "../../../shared/incidents.js";
 import type { WorkerHealth } from "../../../shared/contract/worker-health.js";
 import { ActionMenu, type MenuEntry } from "../../components/action-menu.js";
 import { Badge } from "../../components/badge.js";
@@ -103,6 +103,7 @@ function StateSentence({ app, health }: { app: App; health: WorkerHealth | undef
   const version = <span>Serving {app.serving.version}</span>;
   if (!health) return <p>{version}</p>;
   const { state, since, isSinceStart, reason, lastError, suspect } = health;
+  const where = problemPlaces(health);
   const isProblem = state === "failing" || state === "backoff" || state === "degraded";
   return (
     <div className="app-state">
@@ -121,7 +122,11 @@ function StateSentence({ app, health }: { app: App; health: WorkerHealth | undef
           </>
         )}
       </p>
-      {isProblem && reason !== undefined && <p className="app-reason">{reason}</p>}
+      {isProblem && reason !== undefined && (
+        <p className="app-reason">
+          {reason} {where !== undefined && <span className="quiet">{where}</span>}
+        </p>
+      )}
       {isProblem && lastError && !reason?.includes(describeError(lastError)) && (
         <p>
           Last error, <RelativeTime at={lastError.at} />: <code>{describeError(lastError)}</code>

@@ -1,8 +1,10 @@
 import type { ClientOf } from "../../../shared/client.js";
+import { positionBefore } from "../../../shared/contract/entry-position.js";
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 import { readEntries, type logOperations } from "./log-follower.js";
 import type { LogQuery } from "./log-query.js";
 import { entryText } from "./log-row.js";
+import { missingEntriesText } from "./missing-entries.js";
 
 /** Number of entries per request. The daemon accepts no larger number. */
 const pageSize = 10_000;
@@ -15,18 +17,28 @@ export const exportFormats = {
 } as const;
 export type ExportFormat = keyof typeof exportFormats;
 
-/** Reads all selected entries from the daemon, oldest first, at most the newest 100,000. Throws the daemon's error. */
-export async function readAllEntries(client: ClientOf<typeof logOperations>, query: LogQuery): Promise<readonly LogEntry[]> {
+/** Exported entries, oldest first. `missing` describes which daemons gave no entries, and is empty if none is missing. */
+export interface ExportedEntries {
+  readonly entries: readonly LogEntry[];
+  readonly missing: string;
+}
+
+/** Reads all selected entries of all daemons, at most the newest 100,000. Throws the daemon's error. */
+export async function readAllEntries(client: ClientOf<typeof logOperations>, query: LogQuery): Promise<ExportedEntries> {
   const pages: (readonly LogEntry[])[] = [];
-  let before: number | undefined;
+  let missing = "";
+  let before: string | undefined;
   for (let count = 0; count < mostExported;) {
-    const { entries, hasMore } = await readEntries(client, query, { before, limit: pageSize });
+    const page = await readEntries(client, query, { before, limit: pageSize });
+    const { entries, hasMore } = page;
     pages.unshift(entries);
     count += entries.length;
-    before = entries[0]?.id;
-    if (!hasMore || before === undefined) break;
+    before = page.before ?? positionBefore(entries);
+    missing = missingEntriesText(page.instances);
+    // A page without entries only waits for a daemon that does not respond.
+    if (!hasMore || entries.length === 0) break;
   }
-  return pages.flat().slice(-mostExported);
+  return { entries: pages.flat().slice(-mostExported), missing };
 }
 
 /** Returns the text of an export file, which contains the entries in the given order. */

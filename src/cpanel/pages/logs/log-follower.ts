@@ -7,6 +7,7 @@ import { followStream, type OpenStream, type StreamPhase } from "../../live/foll
 import { Observable } from "../../live/observable.js";
 import type { LogQuery } from "./log-query.js";
 import { LogRows } from "./log-rows.js";
+import { assertNoneMissing } from "./missing-entries.js";
 import { entryRow, markRow, markWords, type LogRow } from "./log-row.js";
 
 export const logOperations = { workers: { logs }, logs: { list }, events: { stream } };
@@ -61,20 +62,21 @@ export class LogFollower {
     clearTimeout(this.#timer);
   }
 
-  /** Adds older entries before the first row. Waits for a pending request. Throws the daemon's error. */
+  /** Adds older entries before the first row. Waits for a pending request. Throws the daemon's error, or INSTANCE_UNAVAILABLE. */
   async loadOlder(): Promise<void> {
     this.#older ??= this.#loadOlder().finally(() => (this.#older = undefined));
     await this.#older;
   }
 
   async #loadOlder(): Promise<void> {
-    const before = this.#rows.firstEntryId;
+    const before = this.#rows.position;
     if (before === undefined) return;
-    const { entries, hasMore } = await readEntries(this.#client, this.#query, { before, limit: pageSize });
+    const { entries, hasMore, instances } = await readEntries(this.#client, this.#query, { before, limit: pageSize });
     if (this.#end.signal.aborted) return;
     this.#rows.prepend(entries.map(entryRow));
     this.#hasOlder = hasMore;
     this.#flush();
+    assertNoneMissing(instances);
   }
 
   async #followEntries(): Promise<void> {
@@ -100,9 +102,9 @@ export class LogFollower {
   /** Follows the events of the daemon. If the daemon rejects them, the log is shown without events. */
   async #followEvents(): Promise<void> {
     const { signal } = this.#end;
-    const { worker, since, until } = this.#query;
+    const { instance, worker, since, until } = this.#query;
     const untilMs = until === undefined ? undefined : parsePastTimeMs(until, Date.now());
-    const query = { worker, type: Object.keys(markWords).join(","), since: since ?? eventsSince };
+    const query = { instance, worker, type: Object.keys(markWords).join(","), since: since ?? eventsSince };
     const open: OpenStream<RuntimeEvent> = (options) => this.#client.events.stream.follow({ query }, { signal, ...options });
     await followStream(open, {
       signal,
@@ -141,12 +143,20 @@ export class LogFollower {
   }
 }
 
-/** Reads the newest entries of a selection that are older than the id `before`. */
+/** A page of entries, oldest first, as the daemon returns it. */
+interface LogPage {
+  readonly entries: readonly LogEntry[];
+  readonly hasMore: boolean;
+  readonly before?: string | undefined;
+  readonly instances?: readonly { readonly name: string; readonly problem?: string | undefined }[] | undefined;
+}
+
+/** Reads the newest entries of a selection that are older than the position `before`. */
 export async function readEntries(
   client: ClientOf<typeof logOperations>,
   { worker, version, ...query }: LogQuery,
-  page: { readonly before?: number | undefined; readonly limit: number },
-): Promise<{ readonly entries: readonly LogEntry[]; readonly hasMore: boolean }> {
+  page: { readonly before?: string | undefined; readonly limit: number },
+): Promise<LogPage> {
   if (worker === undefined) return client.logs.list({ query: { ...query, ...page } });
   return client.workers.logs({ params: toPathSegments(worker), query: { ...query, version, ...page } });
 }

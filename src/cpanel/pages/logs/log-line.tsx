@@ -16,11 +16,13 @@ interface LogLineProps {
   /** Whether the Tab key reaches the row. Arrow keys move between rows. */
   readonly isTabStop: boolean;
   readonly hasName: boolean;
+  /** Whether the row has the name of its daemon. */
+  readonly hasInstance: boolean;
   readonly onToggle: (key: string) => void;
 }
 
 /** One row of the log: an event, or an entry that opens its details. */
-export const LogLine = memo(function LogLine({ row, position, isOpen, isTabStop, hasName, onToggle }: LogLineProps) {
+export const LogLine = memo(function LogLine({ row, position, isOpen, isTabStop, hasName, hasInstance, onToggle }: LogLineProps) {
   const { key, at, entry, mark } = row;
   if (mark) return <MarkLine mark={mark} at={at} rowKey={key} />;
   if (!entry) return null;
@@ -40,6 +42,11 @@ export const LogLine = memo(function LogLine({ row, position, isOpen, isTabStop,
       </button>
       <time dateTime={new Date(at).toISOString()}>{time}</time>
       <span className="log-level">{entry.level}</span>
+      {hasInstance && (
+        <span className="log-instance" title={entry.instance}>
+          {entry.instance}
+        </span>
+      )}
       {hasName && (
         <span className="log-name" title={entry.worker}>
           {entry.worker}
@@ -59,7 +66,7 @@ export const LogLine = memo(function LogLine({ row, position, isOpen, isTabStop,
 
 function Details({ entry }: { entry: LogEntry }) {
   const { toasts } = usePanel();
-  const { worker, version, level, source, time, request } = entry;
+  const { worker, version, level, source, time, request, instance } = entry;
   const copy = async (text: string, said: string) => {
     try {
       await navigator.clipboard.writeText(text);
@@ -71,6 +78,7 @@ function Details({ entry }: { entry: LogEntry }) {
   const facts = [
     { name: "Time", value: new Date(time).toISOString() },
     { name: "App", value: `${worker} ${version}` },
+    ...(instance === undefined ? [] : [{ name: "Instance", value: instance }]),
     { name: "Level and source", value: `${level}, ${source}` },
     ...(request
       ? [
@@ -118,7 +126,7 @@ const markIcons: Readonly<Record<MarkType, IconName>> = {
   "worker.start-failed": "warning",
 };
 
-function MarkLine({ mark: { type, subject, by, message }, at, rowKey }: { mark: LogMark; at: number; rowKey: string }) {
+function MarkLine({ mark: { type, subject, by, instance, message }, at, rowKey }: { mark: LogMark; at: number; rowKey: string }) {
   const isFailure = type === "worker.crashed" || type === "worker.start-failed";
   return (
     <li className={`log-mark${isFailure ? " log-mark-failure" : ""}`} data-row={rowKey}>
@@ -127,6 +135,7 @@ function MarkLine({ mark: { type, subject, by, message }, at, rowKey }: { mark: 
       <span className="log-mark-text">
         <strong>{markWords[type]}</strong> {subject}
         {by !== undefined && ` by ${by}`}
+        {instance !== undefined && ` on ${instance}`}
         {message !== undefined && `: ${message}`}
       </span>
     </li>

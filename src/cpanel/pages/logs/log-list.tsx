@@ -16,12 +16,14 @@ interface LogListProps {
   readonly isWrapped: boolean;
   /** Whether each row has the name of its worker. */
   readonly hasNames: boolean;
+  /** Whether each row has the name of its daemon. */
+  readonly hasInstances: boolean;
   /** Callback that requests older rows. Undefined if no older rows exist. */
   readonly onNearStart: (() => void) | undefined;
 }
 
 /** A list of log rows. The list scrolls to new rows until the user scrolls up, opens a row or moves the focus to a row. */
-export function LogList({ rows, total, label, isWrapped, hasNames, onNearStart }: LogListProps) {
+export function LogList({ rows, total, label, isWrapped, hasNames, hasInstances, onNearStart }: LogListProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
@@ -67,7 +69,7 @@ export function LogList({ rows, total, label, isWrapped, hasNames, onNearStart }
   const unseen = isAtEnd ? 0 : Math.max(0, total - seenTotal.current);
   return (
     <div className="log-frame" onKeyDown={move} role="presentation">
-      <ScrollRegion ref={box} className={`log-box${isWrapped ? " log-wrapped" : ""}${hasNames ? " log-names" : ""}`} label={label}>
+      <ScrollRegion ref={box} className={classOf({ isWrapped, hasNames, hasInstances })} label={label}>
         <div ref={canvas} className="log-canvas">
           <ol ref={list} className="log-lines">
             {shown.map((row, position) => (
@@ -78,6 +80,7 @@ export function LogList({ rows, total, label, isWrapped, hasNames, onNearStart }
                 isOpen={openKeys.has(row.key)}
                 isTabStop={row.key === tabStop}
                 hasName={hasNames}
+                hasInstance={hasInstances}
                 onToggle={toggle}
               />
             ))}
@@ -93,6 +96,10 @@ export function LogList({ rows, total, label, isWrapped, hasNames, onNearStart }
       )}
     </div>
   );
+}
+
+function classOf({ isWrapped, hasNames, hasInstances }: Pick<LogListProps, "isWrapped" | "hasNames" | "hasInstances">): string {
+  return ["log-box", isWrapped && "log-wrapped", hasNames && "log-names", hasInstances && "log-instances"].filter(Boolean).join(" ");
 }
 
 /** Returns a function that opens or closes a row. The list then stops scrolling to new rows, so that the row stays in place. */

@@ -13,21 +13,27 @@ export interface LogQuery {
   readonly since?: string | undefined;
   /** End of the time range, as Unix time in milliseconds. */
   readonly until?: string | undefined;
+  /** Name or id of the daemon that wrote the entries. Undefined for all daemons with the same primary. */
+  readonly instance?: string | undefined;
   /** Name of the worker. Undefined for all workers. */
   readonly worker?: string | undefined;
 }
 
 /** Names of the filters in the query of the page's URL. On the page with the logs of all apps, `app` is the name of one worker. */
-export const filterNames = ["text", "level", "source", "version", "app", "status", "since", "until"] as const;
+export const filterNames = ["text", "instance", "level", "source", "version", "app", "status", "since", "until"] as const;
 
 const statusClass = /^[1-5]xx$/;
+/** Matches the name or id of a daemon, as in the API. */
+const instancePattern = /^[\w.-]{1,255}$/;
 
 /** Reads the selection from the query of a URL. Ignores invalid values. */
 export function readLogQuery(search: URLSearchParams): Omit<LogQuery, "worker" | "version"> {
   const value = (name: (typeof filterNames)[number]) => search.get(name) ?? "";
   const time = (name: "since" | "until") => (parsePastTimeMs(value(name), Date.now()) === undefined ? undefined : value(name));
   const status = value("status");
+  const instance = value("instance");
   return {
+    instance: instancePattern.test(instance) ? instance : undefined,
     level: logLevels.find((level) => level === value("level")),
     source: logSources.find((source) => source === value("source")),
     status: statusClass.test(status) ? status : undefined,

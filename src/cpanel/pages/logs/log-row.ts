@@ -20,6 +20,8 @@ export interface LogMark {
   readonly subject: string;
   /** Name of the key that caused the event. */
   readonly by?: string | undefined;
+  /** Name of the daemon. Undefined without other daemons. */
+  readonly instance?: string | undefined;
   readonly message?: string | undefined;
 }
 
@@ -43,14 +45,27 @@ export interface LogRow {
 
 export function entryRow(entry: LogEntry): LogRow {
   const { text, foldedFrames } = foldStacks(entry.text.replace(/\n+$/, ""));
-  return { key: `entry ${entry.id}`, at: entry.time, entry, text, foldedFrames, lines: linesIn(text), heightPx: 0 };
+  return { key: rowKey("entry", entry, entry.time), at: entry.time, entry, text, foldedFrames, lines: linesIn(text), heightPx: 0 };
 }
 
 /** Returns the row of an event. Undefined for an event that the log does not show. */
-export function markRow({ id, type, at, subject, principal, message }: RuntimeEvent): LogRow | undefined {
+export function markRow(event: RuntimeEvent): LogRow | undefined {
+  const { type, at, subject, principal, instance, message } = event;
   if (!isMark(type)) return undefined;
-  const mark = { type, subject: [subject?.name, subject?.version].filter(Boolean).join(" "), by: principal?.name, message };
-  return { key: `event ${id}`, at, mark, text: "", foldedFrames: 0, lines: 1, heightPx: 0 };
+  const mark = { type, subject: [subject?.name, subject?.version].filter(Boolean).join(" "), by: principal?.name, instance, message };
+  return { key: rowKey("event", event, at), at, mark, text: "", foldedFrames: 0, lines: 1, heightPx: 0 };
+}
+
+interface KeyedEntry {
+  readonly id: number;
+  readonly instance?: string | undefined;
+  readonly isNotice?: boolean | undefined;
+}
+
+/** Returns the identifier of a row. Entries of different daemons can have the same id. `atMs` is the time of the entry in Unix milliseconds. */
+export function rowKey(kind: "entry" | "event" | "audit", { id, instance, isNotice }: KeyedEntry, atMs: number): string {
+  const key = isNotice ? `notice at ${atMs}` : String(id);
+  return instance === undefined ? `${kind} ${key}` : `${kind} ${key} of ${instance}`;
 }
 
 function isMark(type: string): type is MarkType {
@@ -94,7 +109,7 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** Returns an entry as a line of text: time in UTC, level, worker, version, text. */
-export function entryText({ time, level, worker, version, text }: LogEntry): string {
-  return `${new Date(time).toISOString()} ${level} ${worker} ${version} ${text}`;
+/** Returns an entry as a line of text: time in UTC, level, daemon (if there are others), worker, version, text. */
+export function entryText({ time, level, instance, worker, version, text }: LogEntry): string {
+  return [new Date(time).toISOString(), level, ...(instance === undefined ? [] : [instance]), worker, version, text].join(" ");
 }

@@ -1,3 +1,4 @@
+import { positionBefore } from "../../../shared/contract/entry-position.js";
 import type { LogRow } from "./log-row.js";
 
 /** Maximum number of rows in the browser. Older rows are dropped. */
@@ -23,19 +24,20 @@ export class LogRows {
     return this.#rows;
   }
 
-  /** Id of the oldest entry. Undefined without entries. */
-  get firstEntryId(): number | undefined {
-    return this.#rows.find(({ entry }) => entry !== undefined)?.entry?.id;
+  /** Position before the entries, for the query parameter `before`. Undefined without entries. */
+  get position(): string | undefined {
+    return positionBefore(this.#rows.flatMap(({ entry }) => entry ?? []));
   }
 
   hasRoomFor(rows: number): boolean {
     return this.#rows.length + rows <= mostRows && this.#characters < mostCharacters / 2 && this.#lines < mostLines / 2;
   }
 
+  /** Adds new rows. Rows of several daemons arrive in another order than that of their times, so they are inserted by time. */
   append(added: readonly LogRow[]): void {
     if (added.length === 0) return;
     this.#count(added, 1);
-    this.#rows = [...this.#rows, ...added];
+    this.#rows = added.some(({ entry }) => entry?.instance !== undefined) ? mergedByTime(this.#rows, added) : [...this.#rows, ...added];
     this.#trim();
   }
 
@@ -80,4 +82,13 @@ export class LogRows {
       this.#lines += sign * lines;
     }
   }
+}
+
+/** Returns the rows with the added ones, by time. Sorts only the rows from the time of the first added row on. */
+function mergedByTime(rows: readonly LogRow[], added: readonly LogRow[]): readonly LogRow[] {
+  const firstAt = added.reduce((at, row) => Math.min(at, row.at), Infinity);
+  let start = rows.length;
+  while (start > 0 && (rows[start - 1]?.at ?? 0) > firstAt) start -= 1;
+  const tail = [...rows.slice(start), ...added];
+  return [...rows.slice(0, start), ...tail.toSorted((one, other) => one.at - other.at)];
 }

@@ -20,6 +20,8 @@ interface LogToolbarProps {
   /** Versions to choose from. Undefined on the page of all apps. */
   readonly versions: readonly string[] | undefined;
   readonly appNames: readonly string[];
+  /** Names or ids of the daemons to choose from. Empty without other daemons. */
+  readonly instances: readonly string[];
   readonly isWrapped: boolean;
   readonly onWrap: (isWrapped: boolean) => void;
   /** State of the stream. */
@@ -27,12 +29,13 @@ interface LogToolbarProps {
 }
 
 /** The filters of a log, the line wrapping and the export. Pages below 720 px show the filters only after a press of `Filters`. */
-export function LogToolbar({ query, versions, appNames, isWrapped, onWrap, phase }: LogToolbarProps) {
+export function LogToolbar({ query, versions, appNames, instances, isWrapped, onWrap, phase }: LogToolbarProps) {
   const [text, setText] = useSearch("text");
   const [level, setLevel] = useSearch("level");
   const [source, setSource] = useSearch("source");
   const [version, setVersion] = useSearch("version");
   const [app, setApp] = useSearch("app");
+  const [instance, setInstance] = useSearch("instance");
   const [status, setStatus] = useSearch("status");
   const [since, setSince] = useSearch("since");
   const [, setUntil] = useSearch("until");
@@ -43,7 +46,7 @@ export function LogToolbar({ query, versions, appNames, isWrapped, onWrap, phase
     setUntil("");
     setSince(value);
   };
-  const count = [level, source, versions === undefined ? app : version, status, since].filter((value) => value !== "").length;
+  const count = [instance, level, source, versions === undefined ? app : version, status, since].filter((value) => value !== "").length;
   return (
     <div className="log-toolbar">
       <Toolbar label="Filter logs">
@@ -59,6 +62,9 @@ export function LogToolbar({ query, versions, appNames, isWrapped, onWrap, phase
         </button>
         <div id={filters} className={isOpen ? "log-filters log-filters-open" : "log-filters"}>
           {versions === undefined && <SelectField label="App" value={app} onChange={setApp} choices={choicesOf("All apps", appNames)} />}
+          {instances.length > 0 && (
+            <SelectField label="Instance" value={instance} onChange={setInstance} choices={choicesOf("All instances", instances)} />
+          )}
           <SelectField label="Level" value={level} onChange={setLevel} choices={levelChoices} />
           <SelectField label="Source" value={source} onChange={setSource} choices={sourceChoices} />
           {versions !== undefined && (
@@ -90,11 +96,11 @@ function Export({ query }: { query: LogQuery }) {
   const { isPending, error, run } = useMutation();
   const save = async (format: ExportFormat) => {
     await run(async () => {
-      const entries = await readAllEntries(client, query);
+      const { entries, missing } = await readAllEntries(client, query);
       const { extension, type } = exportFormats[format];
       const name = (query.worker ?? "all-apps").replaceAll(/[^\w.-]+/g, "-").replace(/^-/, "");
       saveAs(exportText(entries, format), `${name}.${extension}`, type);
-      toasts.say(`${entries.length.toLocaleString("en-GB")} ${entries.length === 1 ? "entry" : "entries"} exported.`);
+      toasts.say(`${entries.length.toLocaleString("en-GB")} ${entries.length === 1 ? "entry" : "entries"} exported. ${missing}`.trim());
     });
   };
   return (

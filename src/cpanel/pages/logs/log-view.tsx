@@ -8,6 +8,8 @@ import { useRoute } from "../../router/use-route.js";
 import { useSearch } from "../../router/use-search.js";
 import { usePanel } from "../../use-panel.js";
 import { useMutation } from "../../components/use-mutation.js";
+import { MissingInstances } from "../instances/missing-instances.js";
+import { useInstanceLabels } from "../instances/use-instances.js";
 import { LogHistogram } from "./log-histogram.js";
 import { LogList } from "./log-list.js";
 import { filterNames, readLogQuery, type LogQuery } from "./log-query.js";
@@ -38,6 +40,7 @@ export function LogView({ app, appNames = [] }: LogViewProps) {
   const clear = useClear();
   const older = useMutation();
   const isFiltered = useIsFiltered();
+  const instances = useInstanceLabels(query.instance);
   const hasEntries = rows.some(({ entry }) => entry !== undefined);
   const label = app ? `Log of ${app.name}` : "Log of all apps";
   return (
@@ -46,6 +49,7 @@ export function LogView({ app, appNames = [] }: LogViewProps) {
         query={query}
         versions={app?.versions.map(({ version }) => version)}
         appNames={appNames}
+        instances={instances}
         isWrapped={wrap !== "off"}
         onWrap={(isWrapped) => setWrap(isWrapped ? "" : "off")}
         phase={query.until === undefined || phase === "refused" ? phases[phase] : "Time range"}
@@ -55,6 +59,7 @@ export function LogView({ app, appNames = [] }: LogViewProps) {
           <Button onPress={retry}>Try again</Button>
         </ErrorMessage>
       )}
+      <MissingInstances instance={query.instance} noun="lines" />
       {older.error !== undefined && <ErrorMessage title="Older entries could not be read" error={older.error} />}
       {rows.length === 0 && phase === "connecting" && <LoadingRows noun="line" />}
       {!hasEntries && phase === "live" && (
@@ -74,6 +79,7 @@ export function LogView({ app, appNames = [] }: LogViewProps) {
             label={label}
             isWrapped={wrap !== "off"}
             hasNames={app === undefined}
+            hasInstances={instances.length > 0 && query.instance === undefined}
             onNearStart={hasOlder && !older.isPending ? () => void older.run(loadOlder) : undefined}
           />
         </>

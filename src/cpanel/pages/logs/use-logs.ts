@@ -13,15 +13,15 @@ interface FollowedLogs extends LogState {
 }
 
 /** Follows logs while the component is mounted. A changed query opens a new stream. */
-export function useLogs({ worker, level, version, text, source, status, since, until }: LogQuery): FollowedLogs {
+export function useLogs({ instance, worker, level, version, text, source, status, since, until }: LogQuery): FollowedLogs {
   const client = useApi(logOperations);
   const [attempt, setAttempt] = useState(0);
   const [follower, setFollower] = useState<LogFollower>();
   useEffect(() => {
-    const opened = new LogFollower(client, { worker, level, version, text, source, status, since, until });
+    const opened = new LogFollower(client, { instance, worker, level, version, text, source, status, since, until });
     setFollower(opened);
     return () => opened.close();
-  }, [client, worker, level, version, text, source, status, since, until, attempt]);
+  }, [client, instance, worker, level, version, text, source, status, since, until, attempt]);
   const state = useObserved(follower?.state ?? before);
   const loadOlder = useMemo(() => async () => follower?.loadOlder(), [follower]);
   return { ...state, loadOlder, retry: () => setAttempt(attempt + 1) };

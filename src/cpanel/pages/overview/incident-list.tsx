@@ -132,7 +132,8 @@ export function IncidentList({ incidents, plugins, keys }: Incidents) {
 
 const nouns = { plugin: "plugin", check: "health check", key: "key", instance: undefined } as const;
 
-function Row({ incident: { kind, state, subject, version, since, isSinceStart, suspect, reason, error } }: { incident: Incident }) {
+function Row({ incident }: { incident: Incident }) {
+  const { kind, state, subject, version, since, isSinceStart, suspect, reason, error, where } = incident;
   return (
     <>
       <StateDot state={state}>{kind === "key" ? (state === "failing" ? "expired" : "expires") : state}</StateDot>
@@ -141,7 +142,9 @@ function Row({ incident: { kind, state, subject, version, since, isSinceStart, s
         <span className="quiet">{kind === "worker" ? version : nouns[kind]}</span>
       </div>
       <div className="incident-cause">
-        <span>{reason}</span>
+        <span>
+          {reason} {where !== undefined && <span className="quiet">{where}</span>}
+        </span>
         {error !== undefined && <code>{error}</code>}
         {since !== undefined && (isSinceStart === true || suspect !== undefined) && (
           <span className="incident-start quiet small">

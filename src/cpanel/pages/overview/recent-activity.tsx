@@ -50,7 +50,7 @@ export function RecentActivity() {
 }
 
 /** One entry. A health change begins with the new state, and shows its cause. */
-function Entry({ at, action, outcome, state, who, subject, message }: ActivityEntry) {
+function Entry({ at, action, outcome, state, who, subject, message, instance }: ActivityEntry) {
   const isHealth = state !== undefined;
   return (
     <>
@@ -63,6 +63,7 @@ function Entry({ at, action, outcome, state, who, subject, message }: ActivityEn
       <p className="quiet small">
         <RelativeTime at={Math.floor(at / 1000)} />
         {who !== undefined && ` by ${who}`}
+        {instance !== undefined && ` on ${instance}`}
       </p>
     </>
   );

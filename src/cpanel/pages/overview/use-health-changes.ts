@@ -20,7 +20,8 @@ export function useHealthChanges(most: number): readonly ActivityEntry[] {
       onPhase: () => undefined,
       take: (event) => {
         if (!event.type.endsWith(".health")) return;
-        setChanges((known) => [fromEvent(event), ...known.filter(({ key }) => key !== `event ${event.id}`)].slice(0, most));
+        const change = fromEvent(event);
+        setChanges((known) => [change, ...known.filter(({ key }) => key !== change.key)].slice(0, most));
       },
     });
     return () => {

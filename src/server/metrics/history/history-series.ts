@@ -11,7 +11,7 @@ import { MetricRing } from "./metric-ring.js";
 const capacity = { tens: 360, minutes: 1440, quarterHours: 1344 } as const;
 const minutesPerQuarterHour = 15;
 /** Maximum number of markers in the history of a worker or of the daemon. */
-const keptMarkers = 500;
+export const keptMarkers = 500;
 /** Estimated memory in bytes of a `HistorySeries` object without its rings and its counts of request durations. */
 const objectBytes = 1024;
 

@@ -8,16 +8,23 @@ import { FakeRecords } from "../../../support/fake-records.js";
 
 const startMs = Date.parse("2026-01-01T00:00:00Z");
 const checkMs = 10_000;
+/** Time for which a registry keeps heartbeats. */
+const memoryMs = 2_000;
 const dayMs = 86_400_000;
 
 let records: FakeRecords;
 let heartbeats: Heartbeat[];
+let heartbeatReads: number;
+/** The primary sends heartbeats after this promise resolves. */
+let primaryResponse: Promise<void>;
 let registries: InstanceRegistry[];
 
 beforeEach(() => {
   vi.useFakeTimers({ now: startMs });
   records = new FakeRecords();
   heartbeats = [];
+  heartbeatReads = 0;
+  primaryResponse = Promise.resolve();
   registries = [];
 });
 
@@ -31,6 +38,8 @@ async function start(id: string, changes: Partial<OwnInstance> & { isShared?: bo
   const { isShared = true, ...given } = changes;
   const own = { id, name: id.toUpperCase(), run: `${id}-1`, url: undefined, version: "1.2.3", startedAtMs: Date.now(), ...given };
   const readHeartbeats = async () => {
+    heartbeatReads += 1;
+    await primaryResponse;
     if (records.isAway) throw new ApiError("KEY_STORE_UNAVAILABLE", "The primary is away.");
     return heartbeats;
   };
@@ -67,9 +76,50 @@ describe("the registry of daemons", () => {
     expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
 
     heartbeats = [{ id: "b", run: "an earlier run", isLive: true }];
+    await vi.advanceTimersByTimeAsync(memoryMs);
     expect(await a.readLive()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(memoryMs);
     records.isAway = true;
     expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+  });
+
+  test("reads heartbeats of up to 2 s again only if the caller or a new daemon needs them", async () => {
+    const a = await start("a");
+    await start("b");
+    await a.readLive();
+    const reads = heartbeatReads;
+
+    await vi.advanceTimersByTimeAsync(memoryMs - 1);
+    for (let count = 0; count < 10; count += 1) expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+    expect(heartbeatReads - reads).toBe(0);
+    await a.readLive({ maximumAgeMs: 0 });
+    expect(heartbeatReads - reads).toBe(1);
+
+    await vi.advanceTimersByTimeAsync(memoryMs);
+    await a.readLive();
+    expect(heartbeatReads - reads).toBe(2);
+
+    await start("c");
+    const readsOfStart = heartbeatReads;
+    expect((await a.readLive()).map(({ id }) => id)).toEqual(["b", "c"]);
+    expect(heartbeatReads - readsOfStart).toBe(1);
+  });
+
+  test("waits once for a primary that does not respond, and reads the heartbeats again when it does", async () => {
+    const a = await start("a");
+    await start("b");
+    heartbeats = [];
+    records.isAway = true;
+    expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+    const gate = Promise.withResolvers<void>();
+    primaryResponse = gate.promise;
+
+    expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
+
+    records.isAway = false;
+    gate.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(await a.readLive()).toEqual([]);
   });
 
   test("registers a daemon as soon as the primary accepts changes", async () => {
@@ -143,8 +193,13 @@ describe("the registry of daemons", () => {
 
   test("ignores rows of another form", async () => {
     const a = await start("a");
-    await records.transact([{ kind: "instance", key: "x", value: JSON.stringify({ name: 7 }) }]);
+    const row = { name: "b", run: "b-1", version: "1.2.3", startedAtMs: 1 };
+    const rows = [{ name: 7 }, { name: "b\nevent: end" }, { name: "b:1,c" }, { name: "" }, { version: "1\n2" }];
+    for (const changed of rows) await records.transact([{ kind: "instance", key: "x", value: JSON.stringify({ ...row, ...changed }) }]);
+    await records.transact([{ kind: "instance", key: "x:1,y", value: JSON.stringify(row) }]);
     expect(namesOf(a)).toEqual([]);
+    await records.transact([{ kind: "instance", key: "x", value: JSON.stringify(row) }]);
+    expect(namesOf(a)).toEqual(["b"]);
   });
 
   test("finds a daemon by its id, and rejects a name that several daemons have", async () => {

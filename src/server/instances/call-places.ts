@@ -1,0 +1,63 @@
+interface PlaceLimits {
+  /** Maximum number of calls that run at the same time. */
+  readonly total: number;
+  /** Maximum number of them to one daemon. */
+  readonly perDaemon: number;
+}
+
+/** Places for calls to other daemons. Calls that wait for a place of one daemon do not delay calls to the others. */
+export class CallPlaces {
+  readonly #limits: PlaceLimits;
+  readonly #waiting: { readonly daemon: string; readonly enter: () => void }[] = [];
+  readonly #running = new Map<string, number>();
+  #total = 0;
+
+  constructor(limits: PlaceLimits) {
+    this.#limits = limits;
+  }
+
+  /** Resolves with true when the caller has a place, or with false when the signal aborts first. */
+  async take(daemon: string, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    if (this.#hasPlace(daemon)) {
+      this.#occupy(daemon);
+      return true;
+    }
+    return new Promise((resolve) => {
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        resolve(false);
+      };
+      const enter = () => {
+        signal.removeEventListener("abort", leave);
+        resolve(true);
+      };
+      const waiter = { daemon, enter };
+      signal.addEventListener("abort", leave);
+      this.#waiting.push(waiter);
+    });
+  }
+
+  /** Gives a place back that `take` gave. The call that waits longest, and whose daemon has a place, receives it. */
+  release(daemon: string): void {
+    const left = (this.#running.get(daemon) ?? 1) - 1;
+    if (left > 0) this.#running.set(daemon, left);
+    else this.#running.delete(daemon);
+    this.#total -= 1;
+    const index = this.#waiting.findIndex((one) => this.#hasPlace(one.daemon));
+    if (index === -1) return;
+    for (const next of this.#waiting.splice(index, 1)) {
+      this.#occupy(next.daemon);
+      next.enter();
+    }
+  }
+
+  #hasPlace(daemon: string): boolean {
+    return this.#total < this.#limits.total && (this.#running.get(daemon) ?? 0) < this.#limits.perDaemon;
+  }
+
+  #occupy(daemon: string): void {
+    this.#total += 1;
+    this.#running.set(daemon, (this.#running.get(daemon) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,216 @@
+import { UnexpectedAnswerError, type ClientOf, type Operations } from "../../shared/client.js";
+import { asksOthers, collectAnswers, resultsOf, toListedInstances, type KnownInstances, type ListedAnswer } from "./ask-others.js";
+import { formatPosition, isPlainPosition, keysOf, namesOf, parsePosition, type EntryPositions } from "./entry-position.js";
+
+/** Maximum number of entries of one response of another daemon, so that it stays below the size and time limits of a call. */
+const mostPerResponse = 1_000;
+/** Number of characters of the entries of another daemon, as JSON, from which this daemon asks it for no further ones. */
+const mostCharacters = 16 * 1024 * 1024;
+/** Time in ms after which this daemon asks another daemon for no further entries. Half of the time limit of a call. */
+const askingMs = 1_000;
+
+/** An entry of a list or stream. The ids of a daemon increase. */
+export interface Entry {
+  readonly id: number;
+  readonly instance?: string | undefined;
+}
+
+/** Entries of one daemon, oldest first. `hasMore` is true if older entries match. */
+export interface EntryPage<Item extends Entry> {
+  readonly entries: readonly Item[];
+  readonly hasMore: boolean;
+}
+
+/** Part of the entries of another daemon. */
+export interface AskedPage {
+  readonly before: number | undefined;
+  /** Maximum number of entries. */
+  readonly limit: number;
+}
+
+/** Entries that this daemon and other daemons have, such as the audit log, with the filter of a caller. */
+export interface EntrySource<Offered extends Operations, Item extends Entry> {
+  /** Key of the caller. */
+  readonly key: string;
+  readonly offered: Offered;
+  /** Maximum number of entries of a page. */
+  readonly limit: number;
+  /** Returns the time of an entry in Unix milliseconds. */
+  readonly timeOf: (entry: Item) => number;
+  /** Returns whether the caller is allowed to see an entry of another daemon. */
+  readonly isVisible: (entry: Item) => boolean;
+  /** Reads the newest entries of this daemon with an id below `before`. */
+  readonly read: (before: number | undefined) => Promise<EntryPage<Item>>;
+  /** Reads the newest entries of another daemon with an id below `before`, at most `limit`. */
+  readonly ask: (client: ClientOf<Offered>, page: AskedPage) => Promise<EntryPage<Item>>;
+  /** Returns whether an error only means that the daemon has no such entries. */
+  readonly isAbsent?: (error: unknown) => boolean;
+}
+
+/** A page of the entries of several daemons. */
+export interface MergedPage<Item extends Entry> {
+  readonly entries: Item[];
+  readonly hasMore: boolean;
+  readonly before?: string;
+  readonly instances?: { name: string; id: string; problem?: string }[];
+}
+
+/** `error` is the reason why the daemon has no such entries. `firstId` is the id of the first entry, also if the caller must not see it. */
+type AnsweredPage<Item extends Entry> = EntryPage<Item> & { readonly error?: Error; readonly firstId?: number | undefined };
+export type AnsweredPages<Item extends Entry> = readonly ListedAnswer<AnsweredPage<Item>>[];
+
+/**
+ * Returns the newest entries of the wanted daemons, oldest first: `all`, `self`, or the name or id of a daemon. Returns the entries of this
+ * daemon without further fields if it is the only one. Throws INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE.
+ */
+export async function readEntries<Offered extends Operations, Item extends Entry>(
+  instances: KnownInstances,
+  { wanted, before }: { readonly wanted: string; readonly before: string | undefined },
+  source: EntrySource<Offered, Item>,
+): Promise<MergedPage<Item>> {
+  const { registry } = instances;
+  // An id without a daemon continues the entries of this daemon.
+  const isPlain = before !== undefined && isPlainPosition(before);
+  if (!asksOthers(instances, wanted) || (wanted === "all" && isPlain)) {
+    const position = before === undefined ? undefined : parsePosition(before, registry).get(registry.own.id);
+    const { entries, hasMore } = await source.read(position);
+    const [first] = entries;
+    const isOnly = registry.others().length === 0;
+    return { entries: [...entries], hasMore, ...(hasMore && first && !isOnly && { before: String(first.id) }) };
+  }
+  const plainId = wanted === "all" ? registry.own.id : registry.get(wanted).id;
+  const positions: EntryPositions = before === undefined ? new Map() : parsePosition(before, registry, plainId);
+  const answers = await askForPages(instances, { wanted, positions }, source);
+  return mergePages(answers, { positions, source, names: namesOf(registry), keys: keysOf(registry) });
+}
+
+/** Reads one page of each wanted daemon. Throws the error of a daemon if all daemons that respond have no such entries. */
+export async function askForPages<Offered extends Operations, Item extends Entry>(
+  instances: KnownInstances,
+  { wanted, positions }: { readonly wanted: string; readonly positions: EntryPositions },
+  source: EntrySource<Offered, Item>,
+): Promise<AnsweredPages<Item>> {
+  const { key, offered, read, isAbsent } = source;
+  const orAbsent = (page: Promise<EntryPage<Item>>): Promise<AnsweredPage<Item>> =>
+    page.catch((error: unknown) => {
+      if (error instanceof Error && isAbsent?.(error)) return { entries: [], hasMore: false, error };
+      throw error;
+    });
+  const call = (client: ClientOf<Offered>, id: string) => orAbsent(askForPage(client, positions.get(id), source));
+  const readOwn = () => orAbsent(read(positions.get(instances.registry.own.id)));
+  const answers = await collectAnswers(instances, wanted, { question: { key, offered, call }, readOwn });
+  const results = resultsOf(answers);
+  const [absent] = results;
+  if (absent?.error && results.every(({ error }) => error !== undefined)) throw absent.error;
+  return answers;
+}
+
+/**
+ * Asks another daemon for its newest entries below `before`, in several responses. Returns fewer than `limit` with `hasMore` if they are too
+ * long, or if the daemon sends them slowly. Contains only visible entries.
+ */
+async function askForPage<Offered extends Operations, Item extends Entry>(
+  client: ClientOf<Offered>,
+  before: number | undefined,
+  { ask, limit, isVisible }: EntrySource<Offered, Item>,
+): Promise<AnsweredPage<Item>> {
+  const startedMs = performance.now();
+  const pages: (readonly Item[])[] = [];
+  let firstId: number | undefined;
+  let left = limit;
+  let characters = 0;
+  for (;;) {
+    const asked = { before: firstId ?? before, limit: Math.min(left, mostPerResponse) };
+    const { entries, hasMore } = await ask(client, asked);
+    assertValid({ entries, hasMore }, asked);
+    pages.unshift(entries.filter(isVisible));
+    firstId = entries[0]?.id ?? firstId;
+    left -= entries.length;
+    const isLast = !hasMore || left === 0 || performance.now() - startedMs >= askingMs;
+    if (!isLast) characters += JSON.stringify(entries).length;
+    if (isLast || characters >= mostCharacters) return { entries: pages.flat(), hasMore, firstId };
+  }
+}
+
+/** Throws UnexpectedAnswerError for a page that a list could not continue. */
+function assertValid({ entries, hasMore }: EntryPage<Entry>, { before, limit }: AskedPage): void {
+  let lowest = 1;
+  let isValid = entries.length <= limit && (entries.length > 0 || !hasMore);
+  for (const { id } of entries) {
+    isValid &&= id >= lowest && id < (before ?? Infinity);
+    lowest = id + 1;
+  }
+  if (!isValid) throw new UnexpectedAnswerError("The page is not valid.", { status: 200, requestId: undefined, text: "" });
+}
+
+/** An entry of a daemon. */
+export interface OwnedEntry<Item extends Entry> {
+  readonly daemonId: string;
+  readonly entry: Item;
+}
+
+/**
+ * Returns the newest entries of all pages by time, at most `limit`, oldest first. Keeps the order of the entries of a daemon. Ends where a
+ * page ends before which its daemon has more entries.
+ */
+export function newestEntries<Item extends Entry>(
+  answers: AnsweredPages<Item>,
+  { limit, timeOf }: Pick<EntrySource<never, Item>, "limit" | "timeOf">,
+): OwnedEntry<Item>[] {
+  const pages = answers.flatMap(({ instance: { id }, answer }) =>
+    "result" in answer ? [{ id, ...answer.result, end: answer.result.entries.length }] : [],
+  );
+  // Behind an end of a page, its daemon possibly has newer entries than the others.
+  const isCut = () => pages.some(({ entries, end, hasMore }) => end === 0 && hasMore && entries.length > 0);
+  const newest: OwnedEntry<Item>[] = [];
+  while (newest.length < limit && !isCut()) {
+    let next: { page: (typeof pages)[number]; entry: Item } | undefined;
+    // Compares only the last entries of the pages, because the clock of a daemon can be set back.
+    for (const page of pages) {
+      const entry = page.entries[page.end - 1];
+      if (entry && (!next || timeOf(entry) > timeOf(next.entry))) next = { page, entry };
+    }
+    if (!next) break;
+    next.page.end -= 1;
+    newest.push({ daemonId: next.page.id, entry: next.entry });
+  }
+  return newest.toReversed();
+}
+
+interface MergeOptions<Item extends Entry> {
+  /** The positions before which the pages were read. */
+  readonly positions: EntryPositions;
+  readonly source: Pick<EntrySource<never, Item>, "limit" | "timeOf">;
+  readonly names: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, string>;
+}
+
+/** Merges the pages of daemons. Each entry of a page is either in the result, or older than the position in the result. */
+function mergePages<Item extends Entry>(
+  answers: AnsweredPages<Item>,
+  { positions, source, names, keys }: MergeOptions<Item>,
+): MergedPage<Item> {
+  const newest = newestEntries(answers, source);
+  const next = new Map(positions);
+  let hasMore = false;
+  for (const { instance, answer } of answers) {
+    if ("problem" in answer) {
+      hasMore ||= answer.state !== "gone" && positions.get(instance.id) !== 0;
+      continue;
+    }
+    const { entries, firstId } = answer.result;
+    const left = entries.length - newest.filter(({ daemonId }) => daemonId === instance.id).length;
+    const isLast = left === 0 && !answer.result.hasMore;
+    const position = left === 0 ? (firstId ?? entries[0]?.id ?? 0) : (entries[left]?.id ?? (entries.at(-1) as Item).id + 1);
+    next.set(instance.id, isLast ? 0 : position);
+    hasMore ||= !isLast;
+  }
+  // Nothing is missing of a daemon whose entries were all read before.
+  const listed = toListedInstances(answers).map((one) => (positions.get(one.id) === 0 ? { name: one.name, id: one.id } : one));
+  return {
+    entries: newest.map(({ daemonId, entry }) => ({ ...entry, instance: names.get(daemonId) })),
+    hasMore,
+    ...(hasMore && { before: formatPosition(next, keys) }),
+    instances: listed,
+  };
+}

@@ -1,0 +1,382 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError } from "../../shared/api-error.js";
+import { ChangeSignal } from "../../shared/change-signal.js";
+import type { ClientOf, FollowOptions, Operations } from "../../shared/client.js";
+import type { KnownInstances } from "./ask-others.js";
+import { EntryFeed, waitMs } from "./entry-feed.js";
+import { formatPosition, keysOf, namesOf, parsePosition } from "./entry-position.js";
+import { problemOf } from "./instance-client.js";
+import type { RegisteredInstance } from "./instance-registry.js";
+import { askForPages, newestEntries, type Entry, type EntrySource, type OwnedEntry } from "./merged-entries.js";
+
+/** Maximum number of streams with entries of other daemons. Each occupies a stream of each other daemon, which have a maximum of 100. */
+const mostMergedStreams = 32;
+/** Maximum number of entries in a batch. */
+const batchEntries = 256;
+/** Number of characters of its entries at which a batch ends. */
+const batchCharacters = 64 * 1024;
+/** Time in ms after which an entry precedes older entries of other daemons, so that a wrong clock delays no daemon longer. */
+const turnMs = 2_000;
+/** Interval in ms at which the stream connects to daemons that are new or were lost. */
+const connectIntervalMs = 5_000;
+
+/** Where the entries of this daemon begin: after an id, or with the matching entries before an id. */
+export interface StreamStart {
+  readonly afterId?: number | undefined;
+  readonly beforeId?: number | undefined;
+}
+
+type Paging = "read" | "ask" | "limit";
+
+/**
+ * Entries that this daemon and other daemons send as a stream. If `read`, `ask` and `limit` are set, the stream begins with the newest
+ * entries of all daemons together. Otherwise each daemon sends its stored entries by itself.
+ */
+export interface StreamSource<Offered extends Operations, Item extends Entry>
+  extends Omit<EntrySource<Offered, Item>, Paging>, Partial<Pick<EntrySource<Offered, Item>, Paging>> {
+  /** Follows the entries of this daemon. */
+  readonly follow: (start: StreamStart, signal: AbortSignal) => AsyncIterable<readonly Item[]>;
+  /** Follows the entries of another daemon. */
+  readonly askToFollow: (client: ClientOf<Offered>, options: FollowOptions) => AsyncGenerator<Item, void>;
+  /** Returns an entry that contains a notice about a daemon. */
+  readonly noticeOf?: (text: string) => Item;
+  /**
+   * Returns whether a stream of all daemons omits an entry. `isComplete` is true if the stream contains the entries of all further daemons at
+   * the time of the entry: they are connected, and have not started since.
+   */
+  readonly isOmitted?: (entry: Item, stream: { readonly isOwn: boolean; readonly isComplete: boolean }) => boolean;
+}
+
+/** An entry with the position after it, which a client sends as `Last-Event-ID`. */
+export interface PositionedEntry<Item> {
+  readonly id: string;
+  readonly event: Item;
+}
+
+interface StreamCall {
+  /** `all`, or the name or id of one daemon. */
+  readonly wanted: string;
+  readonly before: string | undefined;
+  readonly lastEventId: string | undefined;
+}
+
+/** All open streams with entries of several daemons. */
+export class MergedStreams {
+  #openCount = 0;
+  /** Unix times in ms at which a stream found that daemons were gone. They have made no later change. */
+  readonly #gone = new Map<string, number>();
+
+  /**
+   * Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. The feed throws it, too, when
+   * it begins or when another daemon registers.
+   */
+  feed<Offered extends Operations, Item extends Entry>(
+    instances: KnownInstances,
+    source: StreamSource<Offered, Item>,
+    call: StreamCall,
+  ): (signal: AbortSignal) => AsyncGenerator<readonly PositionedEntry<Item>[]> {
+    const isAlone = instances.registry.others().length === 0;
+    if (!isAlone) this.#assertPlace();
+    return (signal) => this.#run(signal, isAlone, (open) => new MergedStream(instances, source, open).run(call));
+  }
+
+  /** Occupies a place at the beginning of a stream, or when the stream connects to other daemons. */
+  async *#run<Batch>(signal: AbortSignal, isAlone: boolean, open: (stream: OpenStream) => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+    const ending = new AbortController();
+    let isCounted = false;
+    const occupyPlace = () => {
+      if (isCounted) return;
+      this.#assertPlace();
+      this.#openCount += 1;
+      isCounted = true;
+    };
+    try {
+      if (!isAlone) occupyPlace();
+      yield* open({ signal: AbortSignal.any([signal, ending.signal]), occupyPlace, gone: this.#gone });
+    } finally {
+      this.#openCount -= isCounted ? 1 : 0;
+      ending.abort();
+    }
+  }
+
+  #assertPlace(): void {
+    if (this.#openCount < mostMergedStreams) return;
+    throw new ApiError(
+      "TOO_MANY_STREAMS",
+      `${mostMergedStreams} streams with entries of other daemons are open. Close a stream, or set instance=self.`,
+      { retryAfterSeconds: 10 },
+    );
+  }
+}
+
+interface OpenStream {
+  readonly signal: AbortSignal;
+  /** Counts the stream, unless it is counted. Throws TOO_MANY_STREAMS. */
+  readonly occupyPlace: () => void;
+  /** Times at which daemons were gone, by id. All streams share them. */
+  readonly gone: Map<string, number>;
+}
+
+/** One stream with the entries of several daemons, ordered by time as far as they arrive within 200 ms. */
+class MergedStream<Offered extends Operations, Item extends Entry> {
+  readonly #instances: KnownInstances;
+  readonly #source: StreamSource<Offered, Item>;
+  readonly #signal: AbortSignal;
+  readonly #occupyPlace: () => void;
+  /** Ids of the last sent entries by daemon. 0: the daemon had no matching entry. */
+  readonly #positions = new Map<string, number>();
+  /** Ids of the last entries in the first pages of daemons that were not connected yet. */
+  readonly #starts = new Map<string, number>();
+  readonly #feeds = new Map<string, EntryFeed<Item>>();
+  /** Daemons that run but are not connected. */
+  readonly #lost = new Set<string>();
+  readonly #gone: Map<string, number>;
+  readonly #notices: Item[] = [];
+  readonly #changes = new ChangeSignal();
+  #names: ReadonlyMap<string, string>;
+  #keys: ReadonlyMap<string, string>;
+  /** Id of the only wanted daemon. */
+  #only: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, occupyPlace, gone }: OpenStream) {
+    this.#gone = gone;
+    this.#instances = instances;
+    this.#source = source;
+    this.#signal = signal;
+    this.#occupyPlace = occupyPlace;
+    this.#names = namesOf(instances.registry);
+    this.#keys = keysOf(instances.registry);
+  }
+
+  async *run({ wanted, before, lastEventId }: StreamCall): AsyncGenerator<readonly PositionedEntry<Item>[]> {
+    const { registry } = this.#instances;
+    this.#only = wanted === "all" ? undefined : registry.get(wanted).id;
+    const page = lastEventId === undefined ? await this.#readFirstPage({ wanted, before }) : [];
+    const received = lastEventId === undefined ? [] : parsePosition(lastEventId, registry, this.#only);
+    for (const [id, position] of received) this.#positions.set(id, position);
+    if (this.#only === undefined || this.#only === registry.own.id) this.#followOwn();
+    const isNamed = ({ id }: RegisteredInstance) => lastEventId !== undefined && !this.#positions.has(id);
+    const connected = this.#connect(isNamed).catch((error: unknown) => this.#fail(error));
+    for (let index = 0; index < page.length; index += batchEntries)
+      yield page.slice(index, index + batchEntries).map(({ daemonId, entry }) => this.#positioned(daemonId, entry));
+    // All daemons send their stored entries before the next batch, so that these are in the order of their times.
+    await connected;
+    void this.#keepConnecting().catch((error: unknown) => this.#fail(error));
+    while (!this.#signal.aborted) {
+      if (this.#failure) throw this.#failure.error;
+      const entries = this.#take();
+      const notices = this.#notices.splice(0).map((event) => ({ id: this.#position(), event }));
+      if (entries.length + notices.length > 0) yield [...entries, ...notices];
+      else if (this.#isEnded()) return;
+      else await this.#changes.changed(this.#signal);
+    }
+  }
+
+  /** Returns the newest entries of all daemons. Sets the start of each daemon after its newest entry. */
+  async #readFirstPage({ wanted, before }: Pick<StreamCall, "wanted" | "before">): Promise<OwnedEntry<Item>[]> {
+    const source = this.#source;
+    if (!hasPages(source)) return [];
+    const { registry } = this.#instances;
+    const positions = before === undefined ? new Map<string, number>() : parsePosition(before, registry, this.#only);
+    const answers = await askForPages(this.#instances, { wanted, positions }, source);
+    const page = newestEntries(answers, source);
+    for (const { daemonId, entry } of page) if (!this.#positions.has(daemonId)) this.#positions.set(daemonId, entry.id - 1);
+    for (const { instance, answer } of answers) {
+      if ("problem" in answer) continue;
+      const last = answer.result.entries.at(-1);
+      if (!this.#positions.has(instance.id)) this.#positions.set(instance.id, last?.id ?? 0);
+      this.#starts.set(instance.id, last?.id ?? 0);
+    }
+    return page;
+  }
+
+  #followOwn(): void {
+    const { id } = this.#instances.registry.own;
+    const afterId = this.#startOf(id);
+    const batches = this.#source.follow(afterId > 0 ? { afterId } : {}, this.#signal);
+    void this.#read(id, batches, () => true).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Connects to the daemons that run and are not connected. `isNamed` returns whether a notice names a new daemon. */
+  async #connect(isNamed: (daemon: RegisteredInstance) => boolean): Promise<void> {
+    const { registry } = this.#instances;
+    this.#names = namesOf(registry);
+    this.#keys = keysOf(registry);
+    if (registry.others().length === 0) return;
+    this.#occupyPlace();
+    const live = (await registry.readLive()).filter(({ id }) => this.#only === undefined || id === this.#only);
+    for (const { id } of registry.others()) {
+      if (live.some((one) => one.id === id)) this.#gone.delete(id);
+      else if (!this.#gone.has(id)) this.#gone.set(id, Date.now());
+    }
+    for (const id of this.#lost) if (!live.some((one) => one.id === id)) this.#lost.delete(id);
+    const missing = live.filter(({ id }) => !this.#feeds.has(id));
+    await Promise.all(missing.map(async (daemon) => this.#followOther(daemon, isNamed(daemon))));
+  }
+
+  async #keepConnecting(): Promise<void> {
+    while (!this.#signal.aborted) {
+      await delay(connectIntervalMs, undefined, { signal: this.#signal, ref: false }).catch(() => undefined);
+      if (!this.#signal.aborted) await this.#connect(() => true);
+    }
+  }
+
+  async #followOther(daemon: RegisteredInstance, isNamed: boolean): Promise<void> {
+    const { id } = daemon;
+    const { key, offered, askToFollow } = this.#source;
+    const afterId = this.#startOf(id);
+    const from = afterId > 0 ? { lastEventId: String(afterId) } : {};
+    let absence: unknown;
+    const onError = (error: unknown) => {
+      if (this.#source.isAbsent?.(error)) absence = error;
+    };
+    const follow = (client: ClientOf<Offered>, options: FollowOptions) => reporting(askToFollow(client, { ...options, ...from }), onError);
+    const answer = await this.#instances.client.follow(daemon, { key, offered, follow }, this.#signal);
+    if (absence !== undefined && this.#only === id) return this.#fail(absence);
+    if (this.#signal.aborted || absence !== undefined) return;
+    if ("problem" in answer) return this.#lose(id, answer.problem);
+    this.#starts.delete(id);
+    const verb = this.#positions.has(id) ? "continue" : "begin";
+    if (this.#lost.delete(id) || isNamed) this.#notify(id, `Entries of the daemon ${this.#nameOf(id)} ${verb} here.`);
+    void this.#read(id, inBatches(answer.result), this.#filterAfter(afterId)).then(
+      () => this.#lose(id, "It ended the stream."),
+      (error: unknown) => this.#lose(id, problemOf(error)),
+    );
+  }
+
+  /** Returns the id after which the entries of a daemon begin. 0: with the entries that the filter selects. */
+  #startOf(id: string): number {
+    return this.#starts.get(id) ?? this.#positions.get(id) ?? 0;
+  }
+
+  /** Returns a function that rejects entries which another daemon should not send. */
+  #filterAfter(afterId: number): (entry: Item) => boolean {
+    let sentThroughId = afterId;
+    return (entry) => {
+      // A message about the stream possibly names an earlier id, because the daemon no longer knows the id that it was asked for.
+      if (this.#source.timeOf(entry) === 0) sentThroughId = Math.max(-1, entry.id - 1);
+      return entry.id > sentThroughId && this.#source.isVisible(entry);
+    };
+  }
+
+  async #read(id: string, batches: AsyncIterable<readonly Item[]>, isWanted: (entry: Item) => boolean): Promise<void> {
+    const feed = new EntryFeed<Item>(id, () => this.#changes.notify());
+    this.#feeds.set(id, feed);
+    await feed.read(batches, isWanted, this.#signal);
+  }
+
+  /** Takes the entries that no earlier entry of another daemon is likely to precede, oldest first. */
+  #take(): PositionedEntry<Item>[] {
+    const batch: PositionedEntry<Item>[] = [];
+    const { own } = this.#instances.registry;
+    const nowMs = performance.now();
+    let characters = 0;
+    while (batch.length < batchEntries && characters < batchCharacters) {
+      const feed = this.#nextFeed(nowMs);
+      if (!feed?.head) break;
+      const { entry, size } = feed.head;
+      const restMs = waitMs(this.#feeds.values(), nowMs);
+      // Entries without a time, such as those about the stream itself, do not wait.
+      if (restMs > 0 && this.#source.timeOf(entry) > 0) {
+        if (this.#timer === undefined) this.#timer = setTimeout(() => this.#wake(), restMs);
+        break;
+      }
+      feed.take(nowMs);
+      characters += size;
+      const sent = this.#positioned(feed.daemonId, entry);
+      if (!this.#isOmitted(entry, feed.daemonId)) batch.push(sent);
+    }
+    for (const [id, feed] of this.#feeds) if (feed.isFinished && id !== own.id) this.#feeds.delete(id);
+    return batch;
+  }
+
+  /** Returns the feed with the oldest entry, or the one whose entry has waited longest if it has waited more than 2 s. */
+  #nextFeed(nowMs: number): EntryFeed<Item> | undefined {
+    const feeds = [...this.#feeds.values()].filter(({ head }) => head !== undefined);
+    const arrivedMs = ({ head }: EntryFeed<Item>) => head?.arrivedMs ?? nowMs;
+    const time = ({ head }: EntryFeed<Item>) => (head ? this.#source.timeOf(head.entry) : 0);
+    const [longest] = feeds.toSorted((one, other) => arrivedMs(one) - arrivedMs(other));
+    if (longest && nowMs - arrivedMs(longest) > turnMs) return longest;
+    return feeds.toSorted((one, other) => time(one) - time(other))[0];
+  }
+
+  #isOmitted(entry: Item, daemonId: string): boolean {
+    const { isOmitted, timeOf } = this.#source;
+    if (!isOmitted || this.#names.size === 1 || this.#only !== undefined) return false;
+    const { registry } = this.#instances;
+    const { own } = registry;
+    const atMs = timeOf(entry);
+    const isInStream = (id: string) => id === own.id || this.#feeds.has(id) || (this.#gone.get(id) ?? Infinity) <= atMs;
+    const isComplete = [own, ...registry.others()].every(
+      ({ id, startedAtMs }) => id === daemonId || (startedAtMs <= atMs && isInStream(id)),
+    );
+    return isOmitted(entry, { isOwn: daemonId === own.id, isComplete });
+  }
+
+  /** Returns whether the feed of this daemon has ended, for example because the worker was deleted. */
+  #isEnded(): boolean {
+    return this.#feeds.get(this.#instances.registry.own.id)?.isFinished ?? false;
+  }
+
+  #lose(id: string, problem: string): void {
+    if (this.#signal.aborted || this.#lost.has(id)) return;
+    this.#lost.add(id);
+    this.#notify(id, `Entries of the daemon ${this.#nameOf(id)} are missing from here on. ${problem}`);
+  }
+
+  #wake(): void {
+    this.#timer = undefined;
+    this.#changes.notify();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = { error };
+    this.#changes.notify();
+  }
+
+  #notify(id: string, text: string): void {
+    const notice = this.#source.noticeOf?.(text);
+    if (notice) this.#notices.push(this.#named(id, notice));
+    this.#changes.notify();
+  }
+
+  #positioned(daemonId: string, entry: Item): PositionedEntry<Item> {
+    this.#positions.set(daemonId, entry.id);
+    return { id: this.#position(), event: this.#named(daemonId, entry) };
+  }
+
+  #position(): string {
+    return formatPosition(this.#positions, this.#keys);
+  }
+
+  #named(daemonId: string, entry: Item): Item {
+    return this.#names.size === 1 ? entry : { ...entry, instance: this.#nameOf(daemonId) };
+  }
+
+  #nameOf(id: string): string {
+    return this.#names.get(id) ?? id;
+  }
+}
+
+/** Returns whether a stream begins with the newest entries of all daemons together. */
+export function hasPages<Offered extends Operations, Item extends Entry>(
+  source: StreamSource<Offered, Item>,
+): source is StreamSource<Offered, Item> & EntrySource<Offered, Item> {
+  return source.read !== undefined && source.ask !== undefined && source.limit !== undefined;
+}
+
+async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
+  for await (const item of items) yield [item];
+}
+
+/** Calls `onError` before it throws an error of the stream. */
+async function* reporting<Item>(items: AsyncIterable<Item>, onError: (error: unknown) => void): AsyncGenerator<Item, void> {
+  try {
+    yield* items;
+  } catch (error) {
+    onError(error);
+    throw error;
+  }
+}
