@@ -35,7 +35,7 @@ async function openTold(at: string, how: Parameters<PanelFixture["open"]>[1] = {
   const address = page.url();
   // Closes the existing stream before the test waits for the next stream.
   await page.goto("about:blank");
-  const isFollowing = page.waitForResponse("**/api/events");
+  const isFollowing = page.waitForResponse("**/api/events*");
   await page.goto(address);
   await isFollowing;
   return page;
@@ -43,7 +43,7 @@ async function openTold(at: string, how: Parameters<PanelFixture["open"]>[1] = {
 
 /** Resolves when the page itself aborts the stream. */
 const untilStreamEnds = (page: Page) =>
-  page.waitForEvent("requestfailed", { predicate: (request) => request.url().endsWith("/api/events") });
+  page.waitForEvent("requestfailed", { predicate: (request) => new URL(request.url()).pathname === "/api/events" });
 const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
   client.workers[verb]({ params: { scope, name, version: "1.0.0" } });
 const upload = (files: Record<string, string>) => packFiles(files).then((archive) => uploadOf("package.tgz", archive));
@@ -126,7 +126,7 @@ test("ends the session when its key is revoked; closes the event stream at sign-
   // Sends a request with the revoked key, because the page itself can send none.
   await page.evaluate(`fetch("/api/workers")`);
   await dialog.getByLabel("API key").fill(fixture.daemon.rootKey);
-  const isFollowing = page.waitForResponse("**/api/events");
+  const isFollowing = page.waitForResponse("**/api/events*");
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await isFollowing;
   const end = untilStreamEnds(page);
@@ -146,7 +146,7 @@ test("closes the event stream while the tab is hidden, and opens it again afterw
   await end;
   await client.keys.create({ body: { name: "meanwhile", role: "viewer" } });
   expect(await rowOf(page, "meanwhile").count()).toBe(0);
-  const isFollowing = page.waitForResponse("**/api/events");
+  const isFollowing = page.waitForResponse("**/api/events*");
   await look(false);
   await isFollowing;
   await rowOf(page, "meanwhile").waitFor();
@@ -157,7 +157,7 @@ test("requests the lists at intervals while no event stream is available", async
   onTestFinished(() => page.context().close());
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open. Close a stream, or retry after 10 seconds." };
   let refusals = 0;
-  await page.route("**/api/events", async (route) => {
+  await page.route("**/api/events*", async (route) => {
     refusals += 1;
     await route.fulfill({ status: 503, json: { error } });
   });

@@ -80,7 +80,7 @@ test("asks for the key when the session expires, and keeps unsaved changes", asy
   const page = await browser.page(`${daemon.url}/cpanel/keys/new`, { provoked: [401, 503] });
   // Without this, the event stream reports the end of the session before the button is pressed.
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open." };
-  await page.route("**/api/events", (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.route("**/api/events*", (route) => route.fulfill({ status: 503, json: { error } }));
   await signIn(page, key);
   await page.getByLabel("Name", { exact: true }).fill("half-written");
   await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(id) } });
