@@ -143,7 +143,8 @@ function Row({ incident }: { incident: Incident }) {
       </div>
       <div className="incident-cause">
         <span>
-          {reason} {where !== undefined && <span className="quiet">{where}</span>}
+          {reason}
+          {where !== undefined && <span className="quiet"> {where}</span>}
         </span>
         {error !== undefined && <code>{error}</code>}
         {since !== undefined && (isSinceStart === true || suspect !== undefined) && (
