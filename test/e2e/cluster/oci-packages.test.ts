@@ -24,12 +24,13 @@ afterAll(() => instances.dispose());
 
 const find = async ({ client }: TestInstance, name: string) => (await client.workers.list()).find((worker) => worker.name === name);
 
-/** Collects the events of workers of a daemon. Resolves when the daemon sends them. */
+/** Collects the daemon's own events of workers. Resolves when the daemon sends them. */
 async function followWorkerEvents({ client }: TestInstance): Promise<{ seen: RuntimeEvent[]; stop: () => void }> {
   const seen: RuntimeEvent[] = [];
   const ending = new AbortController();
   const follow = async () => {
-    for await (const event of client.events.stream.follow({ query: { type: "worker" } }, { signal: ending.signal })) seen.push(event);
+    const query = { type: "worker", instance: "self" };
+    for await (const event of client.events.stream.follow({ query }, { signal: ending.signal })) seen.push(event);
   };
   void follow().catch(() => undefined);
   await expect.poll(() => seen).toHaveLength(1);
