@@ -57,9 +57,9 @@ const daemonVariables: Readonly<Record<string, Record<string, string>>> = {
     RUNTIME_PANEL_HOST: "panel.example.org",
     RUNTIME_ALLOWED_HOSTS: "apps.example.org,panel.example.org,127.0.0.1",
   },
+  "docs/how-to/operate-instances.md": { RUNTIME_INSTANCE_NAME: "eu-1" },
   "docs/how-to/panel.md": { RUNTIME_PANEL_HOST: "panel.localhost:8000", RUNTIME_PUBLIC_URL: "http://127.0.0.1:8000" },
 };
-
 
 describe("the commands in a how-to page", async () => {
   const pages = await pagesIn("docs/how-to");
