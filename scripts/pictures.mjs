@@ -1,15 +1,18 @@
-// Takes the pictures in docs/images/ of a real daemon with sample data. Run it after `npm run build`, with file names to take only these.
+// Takes the pictures in docs/images/ of real daemons with sample data. Run it after `npm run build`, with file names to take only these.
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import chromium from "@sparticuz/chromium";
 import { chromium as playwright } from "playwright-core";
 import { openSampleDaemon } from "./pictures/sample-daemon.mjs";
+import { openSampleInstances } from "./pictures/sample-instances.mjs";
 import { takeDashboardPictures } from "./pictures/take-dashboard-pictures.mjs";
 import { takePanelPictures } from "./pictures/take-panel-pictures.mjs";
 
 const directory = fileURLToPath(new URL("../docs/images/", import.meta.url));
 /** Names of the pictures to take, without size and theme, such as `overview` or `dashboard-keys`. All pictures if it is empty. */
 const only = process.argv.slice(2);
+/** Names of the pictures that need several daemons. */
+const ofInstances = ["instances", "dashboard-instances"];
 
 const browser = await playwright.launch({
   executablePath: await chromium.executablePath(),
@@ -17,14 +20,23 @@ const browser = await playwright.launch({
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {
-  const daemon = await openSampleDaemon();
+  await mkdir(directory, { recursive: true });
+  if (only.length === 0 || only.some((name) => !ofInstances.includes(name)))
+    await takePictures(openSampleDaemon, (name) => !ofInstances.includes(name));
+  if (only.length === 0 || only.some((name) => ofInstances.includes(name)))
+    await takePictures(openSampleInstances, (name) => ofInstances.includes(name));
+} finally {
+  await browser.close();
+}
+
+/** Takes those pictures for which `isOf(name)` is true, of the daemon that `openDaemon` starts. */
+async function takePictures(openDaemon, isOf) {
+  const isWanted = (name) => isOf(name) && (only.length === 0 || only.includes(name));
+  const daemon = await openDaemon();
   try {
-    await mkdir(directory, { recursive: true });
-    await takeDashboardPictures({ browser, daemon, directory, only });
-    await takePanelPictures({ browser, daemon, directory, only });
+    await takeDashboardPictures({ browser, daemon, directory, isWanted });
+    await takePanelPictures({ browser, daemon, directory, isWanted });
   } finally {
     await daemon.close();
   }
-} finally {
-  await browser.close();
 }

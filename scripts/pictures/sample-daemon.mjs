@@ -1,11 +1,11 @@
 // A daemon with sample data, for the pictures of the control panel and the dashboard.
 import { execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { freePort } from "./free-port.mjs";
 import { writeSampleHistory } from "./sample-history.mjs";
 import { deployments, keys, plugins, traffic } from "./sample-packages.mjs";
 
@@ -146,14 +146,4 @@ class SampleDaemon {
     daemon.kill("SIGTERM");
     await exited;
   }
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

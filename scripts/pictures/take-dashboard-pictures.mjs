@@ -25,11 +25,12 @@ const screens = [
   { name: "logs", keys: "6", ready: "price of" },
   { name: "hosts", keys: "7", ready: "shop.example.org" },
   { name: "connect", keys: "8", ready: "staging" },
+  { name: "instances", keys: "9", ready: "draining" },
   { name: "help", keys: "2?", ready: "rollback" },
 ];
 
-/** Writes a picture of each screen for each size. `only` limits the pictures to the screens with these names. */
-export async function takeDashboardPictures({ browser, daemon, directory, only }) {
+/** Writes a picture of each screen for which `isWanted(name)` is true, for each size. */
+export async function takeDashboardPictures({ browser, daemon, directory, isWanted }) {
   const font = (await readFile(fontFile)).toString("base64");
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -37,7 +38,7 @@ export async function takeDashboardPictures({ browser, daemon, directory, only }
     const terminal = await openTerminal(daemon, size);
     await terminal.waitFor("Overview");
     for (const { name, keys, ready } of screens) {
-      if (only.length > 0 && !only.includes(`dashboard-${name}`)) continue;
+      if (!isWanted(`dashboard-${name}`)) continue;
       for (const key of keys) await terminal.press(key);
       await terminal.waitFor(ready);
       await terminal.settle();

@@ -28,6 +28,7 @@ const screens = {
   plugins: { at: "plugins", ready: "mailer" },
   plugin: { at: "plugins/mailer", ready: "sender" },
   "plugin-page": { at: "plugins/@team/orders?at=%2Forders%2F", ready: "Open in a tab" },
+  instances: { at: "instances", ready: "1 of 2 instances ready", part: "tbody tr" },
   hosts: { at: "hosts", ready: "shop.example.org" },
   keys: { at: "keys", ready: "ci-deploy" },
   "new-key": { at: "keys/new", ready: "Namespaces" },
@@ -35,9 +36,8 @@ const screens = {
   "command-menu": { at: "overview", ready: "@team/invoices", part: "canvas", open: openCommandMenu },
 };
 
-/** Writes a picture of each screen for each size and theme. `only` limits the pictures to the screens with these names. */
-export async function takePanelPictures({ browser, daemon, directory, only }) {
-  const isWanted = (name) => only.length === 0 || only.includes(name);
+/** Writes a picture of each screen for which `isWanted(name)` is true, for each size and theme. */
+export async function takePanelPictures({ browser, daemon, directory, isWanted }) {
   const wanted = Object.entries(screens).filter(([name]) => isWanted(name));
   for (const colorScheme of ["light", "dark"])
     for (const [size, viewport] of Object.entries(sizes)) {

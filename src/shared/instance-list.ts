@@ -10,3 +10,25 @@ export function withoutReplaced<Listed extends Pick<Instance, "name" | "state">>
   const live = new Set(all.filter(({ state }) => state !== "gone").map(({ name }) => name));
   return all.filter(({ name, state }) => state !== "gone" || !live.has(name));
 }
+
+/** Returns the daemons that give no entries and no numbers. `only` is the name or id of the only wanted daemon; empty: all are wanted. */
+export function missingInstances<Listed extends Pick<Instance, "name" | "id" | "state">>(all: readonly Listed[], only: string): Listed[] {
+  return withoutReplaced(all).filter(
+    ({ name, id, state }) => (state === "unreachable" || state === "gone") && (only === "" || only === name || only === id),
+  );
+}
+
+/** Returns the number of daemons that are ready. */
+export function readyCount(all: readonly Pick<Instance, "state">[]): number {
+  return all.filter(({ state }) => state === "ready").length;
+}
+
+/** Returns the different versions of the daemons that are not gone, sorted. Several versions exist during a rolling upgrade. */
+export function runningVersions(all: readonly Pick<Instance, "state" | "version">[]): string[] {
+  return [...new Set(all.filter(({ state }) => state !== "gone").map(({ version }) => version))].toSorted();
+}
+
+/** Whether no daemon except this one is ready. */
+export function isLastReady({ id }: Pick<Instance, "id">, all: readonly Pick<Instance, "id" | "state">[]): boolean {
+  return readyCount(all.filter((other) => other.id !== id)) === 0;
+}

@@ -91,6 +91,7 @@ test(
     const page = await open("overview");
     const attention = page.getByRole("region", { name: "Needs attention" });
     await attention.getByText("1 of 3 instances is unreachable").waitFor({ timeout: soonMs });
+    await page.getByText("The values of eu-3 are missing.").waitFor();
     await attention.getByText(/^eu-3: .*RUNTIME_INSTANCE_URL/).waitFor();
     await expectAccessible(page);
     await attention.getByRole("link", { name: "Show instances" }).click();

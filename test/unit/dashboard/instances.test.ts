@@ -73,6 +73,15 @@ test("ends a drain without a confirmation, and x shows the command", async () =>
   await dashboard.waitFor("done: the drain of eu-2 has ended");
 });
 
+test("x shows the command with the id if several instances have the name", async () => {
+  const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2"), listedInstance("eu-2", { id: "id-other" })];
+  const dashboard = await openInstances({}, { "/api/instances": listed });
+  dashboard.press("j");
+  await dashboard.waitFor("> eu-2");
+  dashboard.press("x");
+  await dashboard.waitFor(/runtimectl instances drain id-(eu-2|other)/);
+});
+
 test("requires the typed name to drain the last ready instance", async () => {
   const only = [listedInstance("eu-1", { isSelf: true })];
   const dashboard = await openInstances({}, { "/api/instances": only });

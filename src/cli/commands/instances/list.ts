@@ -1,7 +1,9 @@
 import { list, type Instance } from "../../../shared/contract/instances.js";
+import { readyCount } from "../../../shared/instance-list.js";
 import { connect } from "../../client/connection.js";
 import { defineCommand } from "../../command/command.js";
 import { pluralize } from "../../output/format.js";
+import { lagText, markedName } from "../../output/instance-texts.js";
 
 const headings = ["NAME", "ADDRESS", "VERSION", "STATE", "LAG", "ISOLATES", "PROBLEM"];
 
@@ -17,12 +19,12 @@ export const command = defineCommand<[]>({
     const { client } = await connect(context, { instances: { list } });
     const instances = await client.instances.list();
     context.output.table({ instances }, headings, instances.map(rowOf));
-    const readyCount = instances.filter(({ state }) => state === "ready").length;
-    context.output.footer(`${readyCount} of ${pluralize(instances.length, "daemon")} ready`);
+    context.output.footer(`${readyCount(instances)} of ${pluralize(instances.length, "daemon")} ready`);
   },
 });
 
-function rowOf({ name, isSelf, address, version, state, lagSeconds, isolates, problem }: Instance): string[] {
-  const lag = lagSeconds === null ? "-" : `${lagSeconds.toFixed(1)} s`;
-  return [isSelf ? `${name} *` : name, address ?? "-", version, state, lag, isolates === null ? "-" : String(isolates), problem ?? ""];
+function rowOf(instance: Instance): string[] {
+  const { address, version, state, isolates, problem } = instance;
+  const isolateCount = isolates === null ? "-" : String(isolates);
+  return [markedName(instance), address ?? "-", version, state, lagText(instance), isolateCount, problem ?? ""];
 }

@@ -5,7 +5,8 @@ import type { Context } from "../../command/command.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { pluralize } from "../../output/format.js";
 
-const pauseMs = 250;
+/** Pause between two requests. For each request, the daemon asks all others. */
+const pauseMs = 1000;
 
 interface DrainWait {
   readonly name: string;

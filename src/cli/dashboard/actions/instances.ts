@@ -1,12 +1,13 @@
 import type { Client } from "../../../shared/client.js";
 import type { Instance } from "../../../shared/contract/instances.js";
+import { instanceLabel, isLastReady } from "../../../shared/instance-list.js";
 import type { Action } from "./action.js";
 
 /** A daemon, with what decides about its drain. */
 export interface InstanceTarget {
   readonly instance: Instance;
-  /** Number of other daemons that are ready. */
-  readonly readyOthers: number;
+  /** All daemons with the same primary. */
+  readonly all: readonly Instance[];
   /** Namespaces of the API key if the key is restricted to them. */
   readonly restrictedTo?: readonly string[] | undefined;
 }
@@ -14,7 +15,8 @@ export interface InstanceTarget {
 /** Starts the drain of a daemon, or ends it. */
 export const toggleDrain: Action<InstanceTarget> = {
   id: "instances.drain",
-  line: ({ instance: { name, state } }) => `runtimectl instances drain ${name}${state === "draining" ? " --undo" : ""}`,
+  line: ({ instance, all }) =>
+    `runtimectl instances drain ${instanceLabel(instance, all)}${instance.state === "draining" ? " --undo" : ""}`,
   permission: "workers:restart",
   refusal: ({ instance: { name, state }, restrictedTo }) =>
     restrictedTo
@@ -22,15 +24,12 @@ export const toggleDrain: Action<InstanceTarget> = {
       : state === "gone"
         ? `${name} is gone`
         : undefined,
-  confirmation: ({ instance: { name, state }, readyOthers }) =>
-    state === "draining"
-      ? undefined
-      : {
-          consequence:
-            `Drain ${name}: it reports that it is not ready and takes no cron jobs, until its next start` +
-            (readyOthers === 0 ? "; no other instance is ready" : ""),
-          ...(readyOthers === 0 && { name }),
-        },
+  confirmation: ({ instance, all }) => {
+    if (instance.state === "draining") return undefined;
+    const { name } = instance;
+    const consequence = `Drain ${name}: it reports that it is not ready and takes no cron jobs, until its next start`;
+    return isLastReady(instance, all) ? { consequence: `${consequence}; no other instance is ready`, name } : { consequence };
+  },
   run: (client, { instance }) => setDraining(client, instance, instance.state !== "draining"),
   undo: (client, { instance }) => setDraining(client, instance, instance.state === "draining"),
 };

@@ -21,6 +21,12 @@ export function RequirePermission({ permission, children }: Props) {
   );
 }
 
+/** Returns a function that checks whether a request with a permission can succeed: the API key has it, or the session is not known yet. */
+export function useIsAllowed(): (permission: Permission) => boolean {
+  const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions;
+  return (permission) => permissions === undefined || permissions.includes(permission);
+}
+
 /** Returns the message for a missing permission. */
 export function lacking(permission: Permission): string {
   return `your key does not have the required permission ${permission}`;

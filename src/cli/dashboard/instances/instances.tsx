@@ -1,5 +1,6 @@
 import type { Instance } from "../../../shared/contract/instances.js";
-import { instanceLabel } from "../../../shared/instance-list.js";
+import { instanceLabel, runningVersions } from "../../../shared/instance-list.js";
+import { lagText, markedName } from "../../output/instance-texts.js";
 import { toggleDrain } from "../actions/instances.js";
 import { useActions } from "../actions/use-actions.js";
 import { Detail } from "../components/detail.js";
@@ -10,11 +11,13 @@ import { markedState, stateColor } from "../components/state-mark.js";
 import { useIsStale, useQuery } from "../queries/hooks.js";
 import { useInstances } from "./use-instances.js";
 
+/** Polling interval of this screen. A drained daemon reports its new state after its next synchronization, without an event. */
+const intervalMs = 2000;
 /** Maximum number of lines for the problem of a daemon. */
 const mostProblemLines = 4;
 
 const columns: readonly Column<Instance>[] = [
-  { heading: "NAME", text: ({ name, isSelf }) => (isSelf ? `${name} *` : name) },
+  { heading: "NAME", text: markedName },
   { heading: "STATE", width: 13, text: ({ state }) => markedState(state), color: ({ state }) => stateColor(state) },
   { heading: "VERSION", width: 10, text: ({ version }) => version },
   { heading: "LAG", width: 7, text: lagText },
@@ -32,10 +35,10 @@ export function InstancesScreen() {
 }
 
 function Instances() {
-  const { value, error } = useInstances();
+  const { value, error } = useInstances({ intervalMs });
   const isStale = useIsStale();
   const all = value ?? [];
-  const versionCount = new Set(all.filter(({ state }) => state !== "gone").map(({ version }) => version)).size;
+  const versionCount = runningVersions(all).length;
   return (
     <ListScreen
       nouns={["instance", "instances"]}
@@ -59,8 +62,7 @@ function InstanceDetail({ instance, all, isStale }: DetailProps) {
   const { name, id, address, version, isSelf, state, isolates, problem } = instance;
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   const restrictedTo = principal?.namespaces.includes("*") === false ? principal.namespaces : undefined;
-  const readyOthers = all.filter((other) => other.id !== id && other.state === "ready").length;
-  useActions([toggleDrain], { instance, readyOthers, restrictedTo }, "runtimectl instances list");
+  useActions([toggleDrain], { instance, all, restrictedTo }, "runtimectl instances list");
   return (
     <Detail
       title={instanceLabel(instance, all) === name ? name : `${name} ${id}`}
@@ -77,8 +79,4 @@ function InstanceDetail({ instance, all, isStale }: DetailProps) {
       ]}
     />
   );
-}
-
-function lagText({ lagSeconds }: Instance): string {
-  return lagSeconds === null ? "-" : `${lagSeconds.toFixed(1)} s`;
 }

@@ -1,9 +1,13 @@
 import type { Instance } from "../../../shared/contract/instances.js";
+import { useIsAllowed } from "../components/require-permission.js";
 import { useQuery } from "../queries/hooks.js";
 import type { LiveState } from "../queries/query-state.js";
 
+/** Default polling interval. For each request, the daemon asks all others. */
+const usualIntervalMs = 10_000;
+
 /** Returns the daemons with the same primary. Sends no request if the API key lacks the permission. */
-export function useInstances(): LiveState<readonly Instance[]> {
-  const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions;
-  return useQuery("instances", (client) => client.instances.list(), permissions === undefined || permissions.includes("workers:read"));
+export function useInstances({ intervalMs = usualIntervalMs }: { intervalMs?: number } = {}): LiveState<readonly Instance[]> {
+  const isAllowed = useIsAllowed();
+  return useQuery("instances", (client) => client.instances.list(), isAllowed("workers:read"), intervalMs);
 }

@@ -1,5 +1,6 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
+import { readyCount } from "../../../shared/instance-list.js";
 import { endOn, pluralize } from "../../output/format.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { Detail, type Fact } from "../components/detail.js";
@@ -119,11 +120,10 @@ function useDaemonFacts(): Fact[] {
   const workers = installed && uploadedWorkers(installed);
   const { value: plugins, error: noPlugins } = useQuery("plugins", (client) => client.plugins.list());
   const { value: instances = [] } = useInstances();
-  const readyCount = instances.filter(({ state }) => state === "ready").length;
   const failed = plugins?.filter(({ status }) => status === "failed").length ?? 0;
   return [
     { name: "daemon", value: settings.origin.value },
-    ...(instances.length > 1 ? [{ name: "instances", value: `${readyCount} of ${instances.length} ready` }] : []),
+    ...(instances.length > 1 ? [{ name: "instances", value: `${readyCount(instances)} of ${instances.length} ready` }] : []),
     {
       name: "workers",
       value: workers

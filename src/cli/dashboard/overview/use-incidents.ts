@@ -1,5 +1,5 @@
 import { incidentsOf, type Incident } from "../../../shared/incidents.js";
-import type { Permission } from "../../../shared/permissions.js";
+import { useIsAllowed } from "../components/require-permission.js";
 import { useInstances } from "../instances/use-instances.js";
 import { useQuery } from "../queries/hooks.js";
 import { readiness } from "./readiness.js";
@@ -9,8 +9,7 @@ import { readiness } from "./readiness.js";
  * lacks the permission.
  */
 export function useIncidents(): readonly Incident[] | undefined {
-  const principal = useQuery("session", (client) => client.session.show()).value?.principal;
-  const isAllowed = (permission: Permission) => principal === undefined || principal.permissions.includes(permission);
+  const isAllowed = useIsAllowed();
   const health = useQuery("health", (client) => client.workers.health({ query: {} }), isAllowed("workers:read"));
   const plugins = useQuery("plugins", (client) => client.plugins.list(), isAllowed("plugins:read"));
   const keys = useQuery("keys", async (client) => (await client.keys.list()).keys, isAllowed("keys:read"));

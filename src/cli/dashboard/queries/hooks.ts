@@ -1,4 +1,4 @@
-import { useSyncExternalStore, useEffect, useState } from "react";
+import { useCallback, useSyncExternalStore, useEffect, useState } from "react";
 import type { Client } from "../../../shared/client.js";
 import type { LiveState } from "./query-state.js";
 import { useSession, useDashboard } from "../session/hooks.js";
@@ -10,11 +10,17 @@ const tickMs = 1000;
 
 /**
  * Returns the state of a query and keeps it up to date while the component is mounted. All callers must use the same request for a name.
- * Unless `isWanted`, the component does not cause a request.
+ * Unless `isWanted`, the component does not cause a request. `intervalMs` replaces the polling interval, unless the user chose a longer one.
  */
-export function useQuery<Value>(name: string, ask: (client: Client) => Promise<Value>, isWanted = true): LiveState<Value> {
+export function useQuery<Value>(
+  name: string,
+  ask: (client: Client) => Promise<Value>,
+  isWanted = true,
+  intervalMs?: number,
+): LiveState<Value> {
   const resource = useSession().resource(name, ask);
-  return useSyncExternalStore(isWanted ? resource.subscribe : notSubscribed, resource.state);
+  const subscribe = useCallback((listener: () => void) => resource.subscribe(listener, intervalMs), [resource, intervalMs]);
+  return useSyncExternalStore(isWanted ? subscribe : notSubscribed, resource.state);
 }
 
 const notSubscribed = () => () => {};

@@ -120,8 +120,8 @@ export class QueryClient {
   }
 
   #dueAtMs(resource: QueryState<unknown>): number {
-    const refreshMs = this.#isFed && resource.isFed ? Math.max(this.#refreshMs, fedRefreshMs) : this.#refreshMs;
-    return (resource.askedAtMs ?? 0) + refreshMs;
+    const leastMs = resource.intervalMs ?? (this.#isFed && resource.isFed ? fedRefreshMs : 0);
+    return (resource.askedAtMs ?? 0) + Math.max(this.#refreshMs, leastMs);
   }
 
   #askWhileAway([first]: readonly QueryState<unknown>[], now: number): number | undefined {

@@ -9,7 +9,8 @@ export interface LiveState<Value> {
 export class QueryState<Value> {
   readonly #ask: () => Promise<Value>;
   readonly #onWanted: () => void;
-  readonly #listeners = new Set<() => void>();
+  /** The listeners, each with its polling interval if it has one. */
+  readonly #listeners = new Map<() => void, number | undefined>();
   #state: LiveState<Value> = { value: undefined, error: undefined };
   #text: string | undefined;
   /** Time of the last request. Undefined if the data is outdated and must be requested again. */
@@ -29,8 +30,14 @@ export class QueryState<Value> {
     return this.#listeners.size > 0;
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
+  /** Shortest polling interval of the listeners. Undefined if one of them has none, so that the usual interval applies. */
+  get intervalMs(): number | undefined {
+    const intervals = [...this.#listeners.values()];
+    return intervals.includes(undefined) ? undefined : Math.min(...(intervals as number[]));
+  }
+
+  readonly subscribe = (listener: () => void, intervalMs?: number): (() => void) => {
+    this.#listeners.set(listener, intervalMs);
     this.#onWanted();
     return () => this.#listeners.delete(listener);
   };
@@ -59,6 +66,6 @@ export class QueryState<Value> {
 
   #set(state: LiveState<Value>): void {
     this.#state = state;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners.keys()) listener();
   }
 }

@@ -6,6 +6,7 @@ import { MeterBar } from "../../components/meter-bar.js";
 import { Sparkline } from "../../components/sparkline.js";
 import { StatTile } from "../../components/stat-tile.js";
 import { DaemonAwayError } from "../../live/daemon-away-error.js";
+import { MissingInstances } from "../instances/missing-instances.js";
 import { megabytes } from "../overview/figures.js";
 import { HistoryCharts } from "../overview/history-charts.js";
 import { RangeChoice, useRange } from "../overview/range-choice.js";
@@ -54,6 +55,7 @@ export function AppOverview({ app: { name } }: AppTabProps) {
         {data && <p className="quiet small">{sinceStartText({ startedAt: data.daemon.startedAt, requests, failed })}</p>}
       </div>
       {error !== undefined && !(error instanceof DaemonAwayError) && <ErrorMessage title="The history could not be read" error={error} />}
+      <MissingInstances noun="values" />
       <HistoryCharts series={series} markers={markers} />
       {limitOfOne > 0 && (
         <Chart

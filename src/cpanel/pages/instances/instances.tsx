@@ -1,4 +1,5 @@
 import type { Instance } from "../../../shared/contract/instances.js";
+import { readyCount, runningVersions } from "../../../shared/instance-list.js";
 import { DataTable } from "../../components/data-table.js";
 import { EmptyState } from "../../components/empty-state.js";
 import { ErrorMessage } from "../../components/error-message.js";
@@ -62,10 +63,8 @@ export function Instances({ rest }: SectionProps) {
 
 /** Returns the number of ready daemons, and the versions if the daemons have different ones, as during a rolling upgrade. */
 function noteOf(all: readonly Instance[]): string {
-  const running = all.filter(({ state }) => state !== "gone");
-  const readyCount = running.filter(({ state }) => state === "ready").length;
-  const versions = [...new Set(running.map(({ version }) => version))].toSorted();
-  const ready = `${readyCount} of ${pluralize(all.length, "instance")} ready`;
+  const versions = runningVersions(all);
+  const ready = `${readyCount(all)} of ${pluralize(all.length, "instance")} ready`;
   return versions.length > 1 ? `${ready} · ${versions.length} versions: ${versions.join(", ")}` : ready;
 }
 

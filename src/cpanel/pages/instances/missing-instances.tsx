@@ -1,21 +1,19 @@
-import { instanceLabel, withoutReplaced } from "../../../shared/instance-list.js";
+import { instanceLabel, missingInstances } from "../../../shared/instance-list.js";
 import { StateDot } from "../../components/state-dot.js";
 import { useInstances } from "./use-instances.js";
 import "./instances.css";
 
 interface MissingInstancesProps {
   /** Name or id of the only daemon whose entries the page shows. Empty or undefined: all daemons. */
-  readonly instance: string | undefined;
-  /** Plural noun for the entries, such as `lines`. */
+  readonly instance?: string | undefined;
+  /** Plural noun for the entries or values, such as `lines`. */
   readonly noun: string;
 }
 
-/** Names the daemons whose entries the page lacks, with the reasons. Renders nothing if all daemons respond. */
+/** Names the daemons whose entries or values the page lacks, with the reasons. Renders nothing if all daemons respond. */
 export function MissingInstances({ instance: only = "", noun }: MissingInstancesProps) {
   const { data = [] } = useInstances();
-  const missing = withoutReplaced(data).filter(
-    ({ name, id, state }) => (state === "unreachable" || state === "gone") && (only === "" || only === name || only === id),
-  );
+  const missing = missingInstances(data, only);
   if (missing.length === 0) return null;
   return (
     <div className="missing-instances" role="status">

@@ -6,6 +6,7 @@ import { StatTile } from "../../components/stat-tile.js";
 import { DaemonAwayError } from "../../live/daemon-away-error.js";
 import { usePrincipal } from "../../session/use-principal.js";
 import { useMetrics } from "../apps/use-app-metrics.js";
+import { MissingInstances } from "../instances/missing-instances.js";
 import { figureTones, lineTones, megabytes, milliseconds, percent, rate } from "./figures.js";
 import { HistoryCharts } from "./history-charts.js";
 import { noHistory, sumOfSparklines } from "./metrics-history.js";
@@ -111,6 +112,7 @@ export function TrafficCharts({ series, markers, error, isRestricted }: ReturnTy
   return (
     <div className="overview-charts">
       {error !== undefined && !(error instanceof DaemonAwayError) && <ErrorMessage title="The history could not be read" error={error} />}
+      <MissingInstances noun="values" />
       <HistoryCharts series={series} markers={markers} hasLatency={!isRestricted} />
       {isRestricted && (
         <p className="quiet small">The history of the daemon includes all namespaces. This key sees the last hour of its own apps.</p>

@@ -48,6 +48,23 @@ test("the query client sends no requests for a query that no component shows", a
   live.close();
 });
 
+test("the query client polls a query at the shortest interval of the components that show it", async () => {
+  const [{ live }, { asked, ask }] = [liveData(), daemon()];
+  const resource = live.resource("a", ask);
+  resource.subscribe(() => {}, 10_000);
+  await vi.advanceTimersByTimeAsync(9_999);
+  expect(asked).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(asked).toHaveLength(2);
+  const leave = resource.subscribe(() => {}, 2000);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked).toHaveLength(7);
+  leave();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked).toHaveLength(8);
+  live.close();
+});
+
 test("the query client does not notify subscribers when the response is unchanged", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   const told = vi.fn<() => void>();

@@ -1,0 +1,11 @@
+import type { Instance } from "../../shared/contract/instances.js";
+
+/** Returns the name of a daemon, with a mark if the daemon gave the response. */
+export function markedName({ name, isSelf }: Pick<Instance, "name" | "isSelf">): string {
+  return isSelf ? `${name} *` : name;
+}
+
+/** Returns the lag of a replica in seconds, or a dash if it is not known. */
+export function lagText({ lagSeconds }: Pick<Instance, "lagSeconds">): string {
+  return lagSeconds === null ? "-" : `${lagSeconds.toFixed(1)} s`;
+}

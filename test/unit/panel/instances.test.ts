@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { isLastReady, missingInstances, readyCount, runningVersions } from "../../../src/shared/instance-list.js";
+import type { Instance } from "../../../src/shared/contract/instances.js";
+
+function instance(name: string, state: Instance["state"], { id = `id-${name}`, version = "1.0.0" } = {}) {
+  return { name, id, state, version };
+}
+
+describe("the missing instances", () => {
+  const all = [
+    instance("eu-1", "ready"),
+    instance("eu-2", "unreachable"),
+    instance("eu-3", "gone"),
+    instance("eu-4", "draining"),
+    instance("eu-1", "gone", { id: "id-replaced" }),
+  ];
+
+  test("are those that are unreachable or gone, without replaced ones", () => {
+    expect(missingInstances(all, "").map(({ id }) => id)).toEqual(["id-eu-2", "id-eu-3"]);
+  });
+
+  test.each([
+    ["eu-2", ["id-eu-2"]],
+    ["id-eu-3", ["id-eu-3"]],
+    ["eu-1", []],
+  ])("with only %s are %j", (only, ids) => {
+    expect(missingInstances(all, only).map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+describe("a rolling upgrade", () => {
+  const all = [
+    instance("eu-1", "ready", { version: "1.1.0" }),
+    instance("eu-2", "draining"),
+    instance("eu-3", "gone", { version: "0.9.0" }),
+  ];
+
+  test("counts the ready instances, and the versions without those of gone ones", () => {
+    expect({ ready: readyCount(all), versions: runningVersions(all) }).toEqual({ ready: 1, versions: ["1.0.0", "1.1.0"] });
+  });
+
+  test.each([
+    ["id-eu-1", true],
+    ["id-eu-2", false],
+  ])("with %s drained leaves no ready instance: %j", (id, isLast) => {
+    expect(isLastReady({ id }, all)).toBe(isLast);
+  });
+});
