@@ -3,14 +3,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { request, type IncomingMessage } from "node:http";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { connect, uploadOf } from "../support/connect.js";
+import { connect } from "../support/connect.js";
 import { installCommit } from "../support/install-commit.js";
-import { manifestOf, packFiles } from "../support/pack-files.js";
 import { recordCronCalls } from "../support/record-cron-calls.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { startRegistry } from "../support/start-registry.js";
 import { startSqld, type Sqld } from "../support/start-sqld.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
+import { uploadWorker } from "../support/upload-worker.js";
 import { answerAt, uploadApp } from "./instance-harness.js";
 
 /** The last commit before the index of packages, leases and instances. */
@@ -20,9 +20,7 @@ const countedSlots = 4;
 const secretsKey = Buffer.alloc(32, 7).toString("base64");
 
 const secretApp = "export default { fetch: (request, env) => new Response(env.TOKEN ?? 'none') };";
-const jobsManifest = `name: jobs
-version: 1.0.0
-network: { mode: all }
+const jobsManifest = `network: { mode: all }
 cron:
   - { schedule: "* * * * * *", endpoint: /one }
 `;
@@ -66,10 +64,6 @@ async function answerOfHost({ url }: Version, host: string): Promise<string> {
 
 const acceptsKey = async ({ url }: Version, key: string) => (await answerAt(url, "/api/workers", { "x-api-key": key })) !== "401";
 
-async function upload({ client }: Version, files: Record<string, string>): Promise<void> {
-  await client.workers.upload({ file: uploadOf("package.tgz", await packFiles(files)) });
-}
-
 /** Expects that each of both versions applies the keys, hosts and secrets that the other one stores. */
 async function expectShared(writer: Version, reader: Version): Promise<void> {
   const host = `${writer.name}.example.org`;
@@ -102,8 +96,8 @@ test("the previous and this version share keys, hosts and secrets, and both serv
   let previous = await startPrevious();
   let current = await startCurrent();
   for (const daemon of [previous, current]) {
-    await upload(daemon, { "manifest.yaml": manifestOf("secret", "1.0.0"), "index.js": secretApp });
-    await upload(daemon, { "manifest.yaml": jobsManifest, "index.js": recorder.codeFor(daemon.name) });
+    await uploadWorker(daemon.client, "secret", { "index.js": secretApp });
+    await uploadWorker(daemon.client, "jobs", { "index.js": recorder.codeFor(daemon.name) }, jobsManifest);
   }
 
   await expectShared(previous, current);
