@@ -32,8 +32,10 @@ try {
   const options = { packages, daemonCounts: daemonCounts.toSorted((a, b) => a - b), rates, seconds, processes };
   const simulation = new Simulation(stage, options);
   for await (const outcome of simulation.run()) {
-    const report = simulationReport({ ...options, command: process.argv.slice(2).join(" "), outcome, load: load.describe() });
-    await writeFile(new URL("simulation.svg", import.meta.url), simulationPlot({ rates, outcome }));
+    const picture = simulationPlot({ rates, outcome });
+    const command = process.argv.slice(2).join(" ");
+    const report = simulationReport({ ...options, command, outcome, load: load.describe(), hasPicture: picture !== undefined });
+    if (picture !== undefined) await writeFile(new URL("simulation.svg", import.meta.url), picture);
     await writeFile(new URL("SIMULATION.md", import.meta.url), report);
   }
 } finally {

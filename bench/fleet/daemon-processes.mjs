@@ -13,7 +13,6 @@ export class DaemonProcess {
   #stage;
   #pending = new Map();
   #lastId = 0;
-  daemonCount = 0;
 
   constructor(stage, primaryUrl) {
     this.#stage = stage;
@@ -44,10 +43,8 @@ export class DaemonProcess {
     });
   }
 
-  async open(home, name) {
-    const opened = await this.call("open", { home, name });
-    this.daemonCount += 1;
-    return opened;
+  async open(home) {
+    return await this.call("open", { home });
   }
 
   /** Returns the processor time of the daemons and of their syncer processes in ms. */
@@ -57,9 +54,9 @@ export class DaemonProcess {
 
   /** Returns the memory of all daemons of this process together, in bytes. `syncerBytes` counts shared pages once. */
   async memory() {
-    const { heapBytes, externalBytes } = await this.call("measureMemory");
+    const { heapBytes } = await this.call("measureMemory");
     const syncerBytes = childrenOf(this.#child.pid).reduce((sum, pid) => sum + pssBytesOf(pid), 0);
-    return { heapBytes, externalBytes, rssBytes: rssBytes(this.#child.pid), syncerBytes };
+    return { heapBytes, rssBytes: rssBytes(this.#child.pid), syncerBytes };
   }
 
   async end() {

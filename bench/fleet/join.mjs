@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { formOf, packApp } from "../mixed-load/editions.mjs";
+import { expectAnswer } from "../support/expect-answer.mjs";
 import { startRegistry } from "../support/registry.mjs";
 import { alternate } from "../support/rounds.mjs";
 import { Sqld } from "../support/sqld.mjs";
@@ -57,9 +58,9 @@ async function upload(daemon, name, archive) {
 
 /** Measures the first requests of a ready daemon, then stops it. Fails if the daemon does not list all packages. */
 async function measureStart(daemon, names, [first, ...others]) {
-  const firstMs = await requestFirst(daemon, first);
+  const firstMs = await timeFirst(daemon, first);
   const othersMs = [];
-  for (const name of others) othersMs.push(await requestFirst(daemon, name));
+  for (const name of others) othersMs.push(await timeFirst(daemon, name));
   const listed = await (await fetch(`${daemon.url}/api/workers`, { headers: daemon.headers })).json();
   const known = new Set(listed.map(({ name }) => name));
   const missing = names.filter((name) => !known.has(name));
@@ -68,11 +69,10 @@ async function measureStart(daemon, names, [first, ...others]) {
   return { readyMs: daemon.readyMs, firstMs, othersMs };
 }
 
-async function requestFirst({ url }, name) {
+/** Returns the time in ms until an app responds with its name. */
+async function timeFirst({ url }, name) {
   const startedAtMs = performance.now();
-  const response = await fetch(`${url}/${name}/`);
-  const text = await response.text();
-  if (response.status !== 200 || text !== name) throw new Error(`${name} responds with ${response.status} ${text}`);
+  await expectAnswer(`${url}/${name}/`, { text: name });
   return performance.now() - startedAtMs;
 }
 

@@ -5,11 +5,15 @@ import { median } from "../support/rounds.mjs";
 
 const megabyte = 1024 ** 2;
 
-/** Returns a picture with the number of daemons on the horizontal axis and one line per rate of changes. */
+/**
+ * Returns a picture with the number of daemons on the horizontal axis and one line per rate of changes. Undefined without a number of daemons
+ * for which changes of each rate were accepted.
+ */
 export function simulationPlot({ rates, outcome: { steps } }) {
   const isMeasured = (count) =>
     steps.every(({ daemonCount, rate, delaysMs }) => daemonCount !== count || rate === 0 || delaysMs.length > 0);
   const counts = [...new Set(steps.map(({ daemonCount }) => daemonCount))].filter(isMeasured);
+  if (counts.length === 0) return undefined;
   const measures = {
     sqld: ({ sqldShare }) => sqldShare * 100,
     requests: ({ requestsPerSecond, syncsPerSecond }) => requestsPerSecond + syncsPerSecond,
@@ -35,7 +39,7 @@ export function simulationPlot({ rates, outcome: { steps } }) {
 }
 
 /** Returns the results of a run as Markdown. */
-export function simulationReport({ packages, seconds, rates, processes, command, outcome, load }) {
+export function simulationReport({ packages, seconds, rates, processes, command, outcome, load, hasPicture }) {
   const { rowBytes, real, alone, together, steps } = outcome;
   const fetchSeconds = together.map(({ openMs }) => openMs / 1000);
   const failures = steps.reduce((sum, step) => sum + step.failures, 0);
@@ -44,11 +48,9 @@ export function simulationReport({ packages, seconds, rates, processes, command,
 
 Made by \`npm run simulation${command === "" ? "" : ` -- ${command}`}\` on ${new Date().toISOString().slice(0, 10)}. Machine: ${describeMachine()}; ${load}. \`sqld\`, all daemons and other programs share it.
 
-${packages.toLocaleString("en-US")} packages with ${(packages * 3).toLocaleString("en-US")} records, ${rowBytes.toFixed(0)} bytes of JSON per version. Each simulated daemon has the real code for keys, records, the index of packages, its registration and its heartbeats, and a replica and a syncer process of its own; it has no catalog, no HTTP server and no isolates. ${processes} processes contain all daemons. A daemon requests changes every second. The changes enable and disable packages at a further daemon. Each row is measured for ${seconds} s. ${failures} changes were rejected. ${incomplete === 0 ? "Each daemon received each change." : `**In ${incomplete} rows, daemons lacked a change 20 s later.**`}
+${packages.toLocaleString("en-US")} packages with ${(packages * 3).toLocaleString("en-US")} records, ${rowBytes.toFixed(0)} bytes of JSON per version. Each simulated daemon has the real code for keys, records, the index of packages, its registration and its heartbeats, and a replica and a syncer process of its own; it has no catalog, no HTTP server and no isolates. ${processes} processes contain all daemons. A daemon requests changes every second. The changes enable and disable packages at a further daemon. Each row is measured for ${seconds} s. ${failures} changes were rejected. ${incomplete === 0 ? "Each daemon received each accepted change." : `**In ${incomplete} rows, daemons lacked a change 20 s later.**`}
 
-![Figures by number of daemons; ${rates.map((rate, index) => `${["blue", "green", "purple"][index]}: ${rate}`).join(", ")} changes per second](simulation.svg)
-
-## Load and propagation
+${hasPicture ? `![Figures by number of daemons; ${rates.map((rate, index) => `${["blue", "green", "purple"][index]}: ${rate}`).join(", ")} changes per second](simulation.svg)\n\n` : ""}## Load and propagation
 
 Requests: HTTP requests of all daemons. Syncs: fetches of changes by the syncers. A percentage is that of one core. "Others" are the programs that do not belong to the simulation. Propagation: from the acknowledgement of a change until a daemon has it.
 

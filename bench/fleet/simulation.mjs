@@ -1,4 +1,4 @@
-import { cp, mkdir } from "node:fs/promises";
+import { cp } from "node:fs/promises";
 import { freemem } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -35,6 +35,7 @@ export class Simulation {
   #processes = [];
   #template;
   #nextPackage = 0;
+  #rejectionKinds = new Set();
 
   constructor(stage, options) {
     this.#stage = stage;
@@ -80,10 +81,10 @@ export class Simulation {
     const home = await this.#stage.temporaryDirectory();
     const first = new DaemonProcess(this.#stage, this.#sqld.url);
     const empty = await first.memory();
-    const { openMs: fetchMs } = await first.open(home, "alone");
+    const { openMs: fetchMs } = await first.open(home);
     await first.end();
     const second = new DaemonProcess(this.#stage, this.#sqld.url);
-    const { openMs } = await second.open(home, "alone");
+    const { openMs } = await second.open(home);
     await togglePackage(this.#writer, this.#takePackage());
     await delay(quietMs);
     const memory = await second.memory();
@@ -109,9 +110,8 @@ export class Simulation {
 
   async #openDaemon(index) {
     const home = await this.#stage.temporaryDirectory();
-    await mkdir(home, { recursive: true });
     if (index >= fetchingDaemons) await cp(this.#template, path.join(home, "replica"), { recursive: true });
-    return await this.#processes[index % this.#processes.length].open(home, index);
+    return await this.#processes[index % this.#processes.length].open(home);
   }
 
   /** Waits until each daemon has applied its replica and requests changes every second, at most for `pollLimitMs`. */
@@ -161,11 +161,22 @@ export class Simulation {
     return Array.from({ length: count }, async (_, index) => {
       const packageIndex = this.#takePackage();
       await delay((index / rate) * 1000);
+      const name = packageNameOf(packageIndex);
       return await togglePackage(this.#writer, packageIndex).then(
-        () => ({ name: packageNameOf(packageIndex), atMs: machineMs() }),
-        (error) => ({ name: packageNameOf(packageIndex), problem: error.message }),
+        () => ({ name, atMs: machineMs() }),
+        (error) => {
+          this.#reportRejection(name, error);
+          return { name };
+        },
       );
     });
+  }
+
+  /** Reports the first rejected change of each kind. Changes of one kind have the same code and the same reason, apart from numbers. */
+  #reportRejection(name, { code, message }) {
+    const kind = `${code} ${message.replaceAll(/\d+/g, "N")}`;
+    if (!this.#rejectionKinds.has(kind)) report(`the change of ${name} was rejected: ${code}: ${message}`);
+    this.#rejectionKinds.add(kind);
   }
 
   #takePackage() {

@@ -7,8 +7,7 @@ const filesPerApp = 20;
 /** Packs an app that responds with its edition. All other files also contain the edition, so that a mixture of two editions is detected. */
 export async function packApp(directory, name, edition) {
   const files = Object.fromEntries(Array.from({ length: filesPerApp }, (_, index) => [`files/${index}.txt`, edition]));
-  return await pack(directory, {
-    "manifest.yaml": JSON.stringify({ name, version: "1.0.0" }),
+  return await packWorker(directory, name, {
     "index.js": `export default { fetch: () => new Response(${JSON.stringify(edition)}) };`,
     ...files,
   });

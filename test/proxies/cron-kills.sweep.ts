@@ -1,11 +1,9 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Primary } from "../../src/server/access/replica/primary-client.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { packFiles } from "../support/pack-files.js";
+import { recordCronCalls, type CronCall } from "../support/record-cron-calls.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { startSqld } from "../support/start-sqld.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
@@ -19,12 +17,6 @@ const killSpanMs = 5_000;
 const readIntervalMs = 2_000;
 /** Latest call after the time of a slot: 5 s of tolerance, and the time of a request on a busy machine. */
 const latestCallMs = 12_000;
-
-interface Call {
-  readonly job: string;
-  readonly daemon: string;
-  readonly atMs: number;
-}
 
 interface Slot {
   readonly job: string;
@@ -42,27 +34,8 @@ cron:
 ${Array.from({ length: jobs }, (_, job) => `  - { schedule: "* * * * * *", endpoint: /job-${job} }`).join("\n")}
 `;
 
-/** Reports each call to the test's server. */
-const code = (url: string, daemon: string) => `export default { fetch: async (request) => {
-  await fetch(${JSON.stringify(url)} + new URL(request.url).pathname + "?daemon=${daemon}");
-  return new Response(null, { status: 204 });
-} };`;
-
-async function recordCalls(): Promise<{ url: string; calls: Call[] }> {
-  const calls: Call[] = [];
-  const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://recorder");
-    calls.push({ job: pathname, daemon: searchParams.get("daemon") ?? "", atMs: Date.now() });
-    response.end();
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls };
-}
-
 /** Returns the calls that belong to no slot of their daemon, and the successful runs without a call. */
-function compare(slots: readonly Slot[], calls: readonly Call[]): { unexplained: Call[]; uncalled: Slot[]; calledUnknown: number } {
+function compare(slots: readonly Slot[], calls: readonly CronCall[]): { unexplained: CronCall[]; uncalled: Slot[]; calledUnknown: number } {
   const open = new Set(calls.toSorted((one, other) => one.atMs - other.atMs));
   const take = ({ job, instance }: Slot, fromMs: number, untilMs: number): boolean => {
     const found = [...open].find((call) => call.job === job && call.daemon === instance && call.atMs >= fromMs && call.atMs <= untilMs);
@@ -80,7 +53,8 @@ function compare(slots: readonly Slot[], calls: readonly Call[]): { unexplained:
 }
 
 test(`${jobs * seconds} slots run at most once while daemons are killed`, { timeout: 10 * 60_000 }, async () => {
-  const { url, calls } = await recordCalls();
+  const { calls, codeFor, close } = await recordCronCalls();
+  onTestFinished(() => void close());
   const sqld = await startSqld();
   onTestFinished(sqld.dispose);
   const primary = await Primary.at({ url: sqld.url, token: undefined, deadlineMs: 20_000 });
@@ -98,7 +72,7 @@ test(`${jobs * seconds} slots run at most once while daemons are killed`, { time
   const daemons = await Promise.all(names.map(async (name) => start(name, await temporaryDirectory())));
   onTestFinished(async () => void (await Promise.all(daemons.map((daemon) => daemon.kill()))));
   for (const [index, daemon] of daemons.entries()) {
-    const files = { "manifest.yaml": manifest, "index.js": code(url, names[index] as string) };
+    const files = { "manifest.yaml": manifest, "index.js": codeFor(names[index] as string) };
     await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("jobs.tgz", await packFiles(files)) });
   }
   const beginMs = Math.ceil(Date.now() / 1000) * 1000 + 5_000;

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { uploadOf } from "../support/connect.js";
 import { CountingLoad } from "../support/counting-load.js";
-import { manifestOf, packFiles } from "../support/pack-files.js";
+import { runRuntimectl } from "../support/run-runtimectl.js";
+import { uploadWorker } from "../support/upload-worker.js";
 import { type Instance, InstanceHarness } from "./instance-harness.js";
-import { runInProcess } from "../support/run-in-process.js";
 
 /** Interval at which the test's active check reads the readiness of each daemon. */
 const checkEveryMs = 250;
@@ -44,19 +43,15 @@ function followReadiness(fleet: InstanceHarness): { routed: () => readonly strin
 
 async function openFleet() {
   const fleet = await InstanceHarness.open({ holdsSockets: false });
-  const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": app });
-  await fleet.instance("A").client.workers.upload({ file: uploadOf("app.tgz", archive) });
-  for (const { url } of fleet.instances)
-    await expect.poll(async () => (await fetch(`${url}/app/`)).status, { timeout: settledMs }).toBe(200);
+  await uploadWorker(fleet.instance("A").client, "app", { "index.js": app });
+  await fleet.expectEverywhere("/app/", "well");
   const gets = ["", "slow"].map((path) => new CountingLoad(`${fleet.url}/app/${path}`, { ca: fleet.ca, connections: 2, pauseMs: 10 }));
   onTestFinished(async () => void (await Promise.all(gets.map((load) => load.stop()))));
   return { fleet, gets };
 }
 
-function drain(fleet: InstanceHarness, through: Instance, words: readonly string[]) {
-  const { rootKey, directory } = through.daemon();
-  const env = { HOME: directory, TMPDIR: directory, RUNTIMECTL_KEY: rootKey };
-  return runInProcess(["instances", "drain", ...words, "--url", through.url], { cwd: directory, env });
+function drain(through: Instance, words: readonly string[]) {
+  return runRuntimectl({ ...through.daemon(), url: through.url }, ["instances", "drain", ...words]);
 }
 
 test("a rolling restart with drains fails no request behind an active readiness check", { timeout: 240_000 }, async () => {
@@ -70,11 +65,11 @@ test("a rolling restart with drains fails no request behind an active readiness 
   for (const [index, instance] of fleet.instances.entries()) {
     const other = fleet.instances[(index + 1) % fleet.instances.length] as Instance;
     await expect.poll(() => statesOf(other), { timeout: settledMs }).toEqual(names.map((name) => `${name} ready`));
-    const drained = await drain(fleet, other, [instance.name]);
+    const drained = await drain(other, [instance.name]);
     expect(drained, drained.stderr).toMatchObject({ status: 0 });
     await expect.poll(routed, { timeout: settledMs }).toEqual(names.filter((name) => name !== instance.name));
     // nginx sends no new request now, so the second wait ends with the last request that it sent before.
-    expect((await drain(fleet, other, [instance.name])).status).toBe(0);
+    expect((await drain(other, [instance.name])).status).toBe(0);
     await instance.stop();
     await instance.start();
     await expect.poll(routed, { timeout: settledMs }).toEqual(names);
@@ -94,11 +89,11 @@ test("a rolling restart with drains fails no GET behind a passive check, and --u
   for (const [index, instance] of fleet.instances.entries()) {
     const other = fleet.instances[(index + 1) % fleet.instances.length] as Instance;
     await expect.poll(() => statesOf(other), { timeout: settledMs }).toEqual(names.map((name) => `${name} ready`));
-    expect((await drain(fleet, other, [instance.name, "--drain-timeout", "0"])).status).toBe(0);
+    expect((await drain(other, [instance.name, "--drain-timeout", "0"])).status).toBe(0);
     await expect.poll(() => isReady(instance), { timeout: settledMs }).toBe(false);
-    expect((await drain(fleet, other, [instance.name, "--undo"])).status).toBe(0);
+    expect((await drain(other, [instance.name, "--undo"])).status).toBe(0);
     await expect.poll(() => isReady(instance), { timeout: settledMs }).toBe(true);
-    expect((await drain(fleet, other, [instance.name, "--drain-timeout", "0"])).status).toBe(0);
+    expect((await drain(other, [instance.name, "--drain-timeout", "0"])).status).toBe(0);
     await expect.poll(() => isReady(instance), { timeout: settledMs }).toBe(false);
     await instance.stop();
     await instance.start();

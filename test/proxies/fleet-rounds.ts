@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
-import { connect, uploadOf } from "../support/connect.js";
 import { CountingLoad } from "../support/counting-load.js";
-import { manifestOf, packFiles } from "../support/pack-files.js";
+import { uploadWorker } from "../support/upload-worker.js";
 import { type Instance, InstanceHarness, answerAt, uploadApp } from "./instance-harness.js";
 
 /** Longest time from the acknowledgement of an upload until all other daemons serve it. */
@@ -34,8 +33,7 @@ export async function runFleet(rounds: number): Promise<FleetTimes> {
   const [a, ...others] = fleet.instances as [Instance, Instance, Instance];
   await uploadApp(a.client, "steady", "well");
   await uploadApp(a.client, "changing", "before");
-  const process = { "manifest.yaml": manifestOf("process", "1.0.0"), "index.js": processApp };
-  await a.client.workers.upload({ file: uploadOf("process.tgz", await packFiles(process)) });
+  await uploadWorker(a.client, "process", { "index.js": processApp });
   for (const name of ["steady", "changing", "process"]) for (const other of others) await untilOk(other, `/${name}/`);
   const loads = ["steady", "changing", "process"].map((name) => {
     const load = new CountingLoad(`${fleet.url}/${name}/`, { ca: fleet.ca, connections: 2, pauseMs: 10 });
@@ -78,8 +76,7 @@ export function expectInTime({ uploadMs, revocationMs }: FleetTimes): void {
 async function expectRestartEverywhere(fleet: InstanceHarness): Promise<void> {
   const readPids = () => Promise.all(fleet.instances.map(({ url }) => answerAt(url, "/process/")));
   const before = await readPids();
-  const client = connect(fleet.url, fleet.instance("A").daemon().rootKey);
-  const { data } = await client.workers.restart({ params: { scope: "_", name: "process", version: "1.0.0" } });
+  const { data } = await fleet.client.workers.restart({ params: { scope: "_", name: "process", version: "1.0.0" } });
   expect(data.instances).toEqual({ notified: fleet.instances.length - 1 });
   await expect.poll(async () => (await readPids()).filter((pid) => before.includes(pid)), { interval: 50 }).toEqual([]);
 }

@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import { Agent, setGlobalDispatcher } from "undici";
 import { expect, onTestFinished } from "vitest";
 import type { Client } from "../../src/shared/client.js";
-import { connect, uploadOf } from "../support/connect.js";
+import { connect } from "../support/connect.js";
 import { freePort } from "../support/free-port.js";
 import { openListeningSocket } from "../support/listening-socket.js";
-import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { startRegistry, type TestRegistry } from "../support/start-registry.js";
 import { startSqld, type Sqld } from "../support/start-sqld.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
+import { uploadWorker } from "../support/upload-worker.js";
 import { startNginxServer, type NginxServer } from "./start-proxy.js";
 
 const certificate = new URL("../fixtures/tls/certificate.pem", import.meta.url);
@@ -133,11 +133,10 @@ export const filesPerApp = 20;
 /** Installs an app with one version that responds with this text. */
 export async function uploadApp(client: Client, name: string, answer: string): Promise<void> {
   const files = {
-    "manifest.yaml": manifestOf(name, "1.0.0"),
     "index.js": `export default { fetch: () => new Response(${JSON.stringify(answer)}) };`,
     ...Object.fromEntries(Array.from({ length: filesPerApp }, (_, index) => [`files/${index}.txt`, answer])),
   };
-  await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(files)) });
+  await uploadWorker(client, name, files);
 }
 
 /** Returns the response of an instance or of nginx at a path: its text, or its status if that is not 200. */

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer, request, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request, type IncomingMessage } from "node:http";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { connect, uploadOf } from "../support/connect.js";
+import { connect } from "../support/connect.js";
 import { installCommit } from "../support/install-commit.js";
-import { manifestOf, packFiles } from "../support/pack-files.js";
+import { recordCronCalls } from "../support/record-cron-calls.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { startRegistry } from "../support/start-registry.js";
 import { startSqld, type Sqld } from "../support/start-sqld.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
+import { uploadWorker } from "../support/upload-worker.js";
 import { answerAt, uploadApp } from "./instance-harness.js";
 
 /** The last commit before the index of packages, leases and instances. */
@@ -20,17 +20,10 @@ const countedSlots = 4;
 const secretsKey = Buffer.alloc(32, 7).toString("base64");
 
 const secretApp = "export default { fetch: (request, env) => new Response(env.TOKEN ?? 'none') };";
-const jobsManifest = `name: jobs
-version: 1.0.0
-network: { mode: all }
+const jobsManifest = `network: { mode: all }
 cron:
   - { schedule: "* * * * * *", endpoint: /one }
 `;
-const jobsApp = (url: string, daemon: string) => `export default { fetch: async () => {
-  await fetch(${JSON.stringify(url)} + "/?daemon=${daemon}");
-  return new Response(null, { status: 204 });
-} };`;
-
 interface Version extends TestDaemon {
   readonly name: string;
   readonly client: ReturnType<typeof connect>;
@@ -62,21 +55,6 @@ async function start(name: string, { sqld, directory, program, variables }: Star
   return { ...daemon, name, client: connect(daemon.url, daemon.rootKey) };
 }
 
-/** Counts the calls of the cron job by second and daemon. */
-async function recordCalls(): Promise<{ url: string; daemonsBySecond: Map<number, Set<string>> }> {
-  const daemonsBySecond = new Map<number, Set<string>>();
-  const server = createServer(({ url = "/" }, response) => {
-    const second = Math.floor(Date.now() / 1000);
-    const daemons = daemonsBySecond.get(second) ?? new Set();
-    daemonsBySecond.set(second, daemons.add(new URL(url, "http://recorder").searchParams.get("daemon") ?? ""));
-    response.end();
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, daemonsBySecond };
-}
-
 /** Returns the text at the root of a host name. */
 async function answerOfHost({ url }: Version, host: string): Promise<string> {
   const sent = request(`${url}/`, { headers: { host } }).end();
@@ -85,10 +63,6 @@ async function answerOfHost({ url }: Version, host: string): Promise<string> {
 }
 
 const acceptsKey = async ({ url }: Version, key: string) => (await answerAt(url, "/api/workers", { "x-api-key": key })) !== "401";
-
-async function upload({ client }: Version, files: Record<string, string>): Promise<void> {
-  await client.workers.upload({ file: uploadOf("package.tgz", await packFiles(files)) });
-}
 
 /** Expects that each of both versions applies the keys, hosts and secrets that the other one stores. */
 async function expectShared(writer: Version, reader: Version): Promise<void> {
@@ -110,9 +84,10 @@ async function expectShared(writer: Version, reader: Version): Promise<void> {
 }
 
 test("the previous and this version share keys, hosts and secrets, and both serve", { timeout: 300_000 }, async () => {
-  const [sqld, registry, calls] = await Promise.all([startSqld(), startRegistry(), recordCalls()]);
+  const [sqld, registry, recorder] = await Promise.all([startSqld(), startRegistry(), recordCronCalls()]);
   onTestFinished(sqld.dispose);
   onTestFinished(registry.dispose);
+  onTestFinished(() => void recorder.close());
   const program = await installCommit(previousCommit, await temporaryDirectory());
   const places = { previous: await temporaryDirectory(), current: await temporaryDirectory() };
   const startPrevious = () => start("previous", { sqld, directory: places.previous, program });
@@ -121,8 +96,8 @@ test("the previous and this version share keys, hosts and secrets, and both serv
   let previous = await startPrevious();
   let current = await startCurrent();
   for (const daemon of [previous, current]) {
-    await upload(daemon, { "manifest.yaml": manifestOf("secret", "1.0.0"), "index.js": secretApp });
-    await upload(daemon, { "manifest.yaml": jobsManifest, "index.js": jobsApp(calls.url, daemon.name) });
+    await uploadWorker(daemon.client, "secret", { "index.js": secretApp });
+    await uploadWorker(daemon.client, "jobs", { "index.js": recorder.codeFor(daemon.name) }, jobsManifest);
   }
 
   await expectShared(previous, current);
@@ -147,7 +122,8 @@ test("the previous and this version share keys, hosts and secrets, and both serv
   expect(await answerAt(previous.url, "/api/health/ready")).toContain('"ready"');
 
   // The previous version has no leases, so both versions run each slot.
-  const twice = () => [...calls.daemonsBySecond.values()].filter((daemons) => daemons.size === 2).length;
+  const daemonsBySecond = () => Map.groupBy(recorder.calls, ({ atMs }) => Math.floor(atMs / 1000)).values();
+  const twice = () => [...daemonsBySecond()].filter((group) => new Set(group.map(({ daemon }) => daemon)).size === 2).length;
   await expect.poll(twice, { timeout: soonMs }).toBeGreaterThanOrEqual(countedSlots);
   for (const { output } of [previous, current]) expect(output()).not.toMatch(/"level":(50|60)/);
 });

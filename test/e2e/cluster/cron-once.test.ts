@@ -1,10 +1,8 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CronRun } from "../../../src/shared/contract/cron.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
+import { recordCronCalls, type CronRecorder } from "../../support/record-cron-calls.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { startSqld, type Sqld } from "../../support/start-sqld.js";
 
@@ -13,20 +11,7 @@ const names = ["a", "b", "c"];
 
 let sqld: Sqld;
 let daemons: TestDaemon[];
-/** Calls by second and path, such as `12:00:01 /one`, with the names of the daemons. */
-const calls = new Map<string, string[]>();
-const ledger = createServer((request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? "/", "http://ledger");
-  const call = `${new Date().toISOString().slice(11, 19)} ${pathname}`;
-  calls.set(call, [...(calls.get(call) ?? []), searchParams.get("daemon") ?? ""]);
-  response.end();
-});
-
-/** Reports each call to the test's server. */
-const code = (url: string, daemon: string) => `export default { fetch: async (request) => {
-  await fetch(${JSON.stringify(url)} + new URL(request.url).pathname + "?daemon=${daemon}");
-  return new Response(null, { status: 204 });
-} };`;
+let recorder: CronRecorder;
 
 const manifest = `name: jobs
 version: 1.0.0
@@ -37,9 +22,7 @@ cron:
 `;
 
 beforeAll(async () => {
-  ledger.listen(0, "127.0.0.1");
-  await once(ledger, "listening");
-  const url = `http://127.0.0.1:${(ledger.address() as AddressInfo).port}`;
+  recorder = await recordCronCalls();
   sqld = await startSqld();
   daemons = await Promise.all(
     names.map((name) =>
@@ -54,7 +37,7 @@ beforeAll(async () => {
     ),
   );
   for (const [index, { url: daemonUrl, rootKey }] of daemons.entries()) {
-    const files = { "manifest.yaml": manifest, "index.js": code(url, names[index] as string) };
+    const files = { "manifest.yaml": manifest, "index.js": recorder.codeFor(names[index] as string) };
     await connect(daemonUrl, rootKey).workers.upload({ file: uploadOf("jobs.tgz", new Uint8Array(await packFiles(files))) });
   }
 });
@@ -62,10 +45,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(daemons.map((daemon) => daemon.dispose()));
   await sqld.dispose();
-  ledger.close();
+  recorder.close();
 });
 
-const ran = () => [...calls.keys()].filter((call) => call.endsWith("/one")).length;
+/** Returns the names of the daemons that called a job in the same second, for each second with a call. */
+function callersBySecond(job: string): string[][] {
+  const calls = recorder.calls.filter((call) => call.job === job);
+  return [...Map.groupBy(calls, ({ atMs }) => Math.floor(atMs / 1000)).values()].map((group) => group.map(({ daemon }) => daemon));
+}
+
+const ran = () => callersBySecond("/one").length;
 
 async function runsOf(daemon: TestDaemon): Promise<{ one: CronRun[]; every: CronRun[]; problem: string | undefined }> {
   const [one, every] = await connect(daemon.url, daemon.rootKey).cron.list({ query: { worker: "jobs" } });
@@ -81,14 +70,14 @@ test(`a cron job runs on one daemon per slot, or on each daemon with \`on: every
   const { one, every } = await runsOf(second);
   const starts = one.map(({ at }) => at).toSorted((a, b) => a - b);
   expect(new Set(starts).size).toBe(starts.length);
-  const inOne = [...calls].filter(([call]) => call.endsWith("/one"));
-  expect(inOne.map(([, callers]) => callers.length)).toEqual(inOne.map(() => 1));
+  const inOne = callersBySecond("/one");
+  expect(inOne.map((callers) => callers.length)).toEqual(inOne.map(() => 1));
   expect(inOne.length).toBeGreaterThanOrEqual(slots);
   for (const { instance } of one) expect(names).toContain(instance);
   expect(new Set(one.map(({ instance }) => instance)).size).toBeGreaterThan(1);
   // The daemons have no addresses, so each lists only its own runs of this job.
   expect(new Set(every.map(({ instance }) => instance))).toEqual(new Set([names[1]]));
-  const everywhere = [...calls].filter(([call, callers]) => call.endsWith("/every") && new Set(callers).size === names.length);
+  const everywhere = callersBySecond("/every").filter((callers) => new Set(callers).size === names.length);
   expect(everywhere.length).toBeGreaterThan(slots / 2);
 });
 

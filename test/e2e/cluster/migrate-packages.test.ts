@@ -53,11 +53,14 @@ async function sharingFilesOf(name: string): Promise<string[]> {
   return names.flat().filter((each) => each !== "lock");
 }
 
-const placesOf = (home: string) =>
-  ["state", "worker", "plugin"].flatMap((kind) => [
-    kind === "state" ? "--state-dir" : `--${kind}-dirs`,
-    path.join(home, kind === "state" ? kind : `${kind}s`),
-  ]);
+const placesOf = (home: string) => [
+  "--state-dir",
+  path.join(home, "state"),
+  "--worker-dirs",
+  path.join(home, "workers"),
+  "--plugin-dirs",
+  path.join(home, "plugins"),
+];
 
 const runMigration = (name: string, words: readonly string[], { primary = instances.sqld.url, store = storeOf() } = {}) => {
   const places = [...placesOf(homeOf(name)), "--primary", primary, "--store", store];

@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { uploadOf } from "../../support/connect.js";
-import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { runProgram } from "../../support/run-program.js";
 import { daemonProgram } from "../../support/start-daemon.js";
 import { startInstances, type TestInstance, type TestInstances } from "../../support/start-instances.js";
 import { startSqld, type Sqld } from "../../support/start-sqld.js";
+import { uploadWorker } from "../../support/upload-worker.js";
 
 const app = "export default { fetch: (request, env) => new Response(env.TOKEN ?? 'none') };";
 const keyLine = () => randomBytes(32).toString("base64");
@@ -40,10 +39,7 @@ async function start(name: string, keys: readonly string[]): Promise<TestInstanc
 }
 
 /** Installs the worker in the directory of one daemon. */
-async function upload({ client }: TestInstance): Promise<void> {
-  const archive = await packFiles({ "index.js": app, "manifest.yaml": manifestOf("@team/shop", "1.0.0") });
-  await client.workers.upload({ file: uploadOf("package.tgz", archive) });
-}
+const upload = ({ client }: TestInstance) => uploadWorker(client, "@team/shop", { "index.js": app });
 
 const read = async ({ url }: TestInstance) => (await fetch(`${url}/@team/shop/`)).text();
 const set = ({ client }: TestInstance, value: string) => client.secrets.set({ params, body: { value } });

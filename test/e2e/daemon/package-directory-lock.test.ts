@@ -3,12 +3,12 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ProcessLock } from "../../../src/server/platform/process-lock.js";
-import { connect, uploadOf } from "../../support/connect.js";
-import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { connect } from "../../support/connect.js";
 import { runProgram } from "../../support/run-program.js";
 import { daemonProgram, startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { treeDigest } from "../../support/tree-digest.js";
+import { uploadWorker } from "../../support/upload-worker.js";
 
 async function start(directory?: string): Promise<TestDaemon> {
   const daemon = await startDaemon(directory === undefined ? {} : { directory });
@@ -33,10 +33,7 @@ async function runRejected(directory: string, env: Record<string, string> = {}) 
   });
 }
 
-async function upload({ url, rootKey }: TestDaemon, text: string): Promise<void> {
-  const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.html": text });
-  await connect(url, rootKey).workers.upload({ file: uploadOf("worker.tgz", archive) });
-}
+const upload = ({ url, rootKey }: TestDaemon, text: string) => uploadWorker(connect(url, rootKey), "app", { "index.html": text });
 
 /** Writes the files of a daemon of the previous version. */
 async function writeSharingFiles(directory: string): Promise<{ folder: string; mark: string }> {

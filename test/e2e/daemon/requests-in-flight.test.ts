@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../src/shared/client.js";
-import { connect, uploadOf } from "../../support/connect.js";
-import { manifestOf, packFiles } from "../../support/pack-files.js";
-import { runInProcess } from "../../support/run-in-process.js";
+import { connect } from "../../support/connect.js";
+import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { uploadWorker } from "../../support/upload-worker.js";
 
 /** `/slow` responds in two parts. The second part follows a request of `/go`. */
 const app = `
@@ -30,14 +30,10 @@ afterAll(() => daemon.dispose());
 
 const inFlight = async () => (await client.instances.list()).map(({ requestsInFlight }) => requestsInFlight);
 
-const drain = (...flags: string[]) => {
-  const env = { HOME: daemon.directory, TMPDIR: daemon.directory, RUNTIMECTL_KEY: daemon.rootKey };
-  return runInProcess(["instances", "drain", "only", "--url", daemon.url, ...flags], { cwd: daemon.directory, env });
-};
+const drain = (...flags: string[]) => runRuntimectl(daemon, ["instances", "drain", "only", ...flags]);
 
 test("a drain waits for responses in flight, and reports their number at its time limit", async () => {
-  const files = { "index.js": app, "manifest.yaml": manifestOf("app", "1.0.0", "instances: 1\n") };
-  await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(files)) });
+  await uploadWorker(client, "app", { "index.js": app }, "instances: 1\n");
   const key = { "x-api-key": daemon.rootKey };
   const stream = new AbortController();
   const events = await fetch(`${daemon.url}/api/events?follow=1`, { headers: key, signal: stream.signal });
