@@ -8,7 +8,6 @@ import { installationFileName } from "../../shared/installation-file-name.js";
 import { LocalKeyStore } from "../access/local-key-store.js";
 import { ReplicatedKeyStore } from "../access/replica/replicated-key-store.js";
 import type { KeyStore } from "../access/key-store.js";
-import { ConfigError } from "../config/config-error.js";
 import { readArchiveLimits } from "../config/config.js";
 import type { Directories } from "../config/directories.js";
 import { valueOf } from "../config/config-variables.js";
@@ -116,13 +115,8 @@ interface Sources {
 
 function readSources(environment: Environment): Sources {
   const value = (name: string) => valueOf(environment, name);
-  try {
-    const packages = readPackageSource(environment, value);
-    if (packages) return { packages, primary: readPrimary(environment, value), limits: readArchiveLimits(environment) };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new BackupError("SETTING_NOT_VALID", `${error.message} Nothing was changed.`, { cause: error });
-  }
+  const packages = readPackageSource(environment, value);
+  if (packages) return { packages, primary: readPrimary(environment, value), limits: readArchiveLimits(environment) };
   throw new BackupError("SETTING_NOT_VALID", "RUNTIME_PACKAGE_STORE names no registry; nothing was changed", {
     hint: "set --store oci:https://HOST/REPOSITORY, or --to directory to keep the packages in the directories of this machine",
   });
