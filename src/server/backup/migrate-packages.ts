@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { ApiError } from "../../shared/api-error.js";
 import type { MigratedPackages, PackageStoreKind } from "../../shared/backup-program.js";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import { LocalKeyStore } from "../access/local-key-store.js";
@@ -10,6 +9,7 @@ import { ReplicatedKeyStore } from "../access/replica/replicated-key-store.js";
 import type { KeyStore } from "../access/key-store.js";
 import { readArchiveLimits } from "../config/config.js";
 import type { Directories } from "../config/directories.js";
+import { NewerStateError } from "../config/newer-state-error.js";
 import { valueOf } from "../config/config-variables.js";
 import { readPackageSource, type PackageSource } from "../config/package-source.js";
 import { readPrimary, type PrimarySource } from "../config/primary-source.js";
@@ -19,7 +19,7 @@ import { ArchiveStore } from "../package-store/archive-store.js";
 import { localPlugins, localVersions, type LocalPackage } from "../package-store/local-packages.js";
 import { OciPackageStore } from "../package-store/oci-package-store.js";
 import { OciPluginStore } from "../package-store/oci-plugin-store.js";
-import { PackageMigration, type Migrated } from "../package-store/package-migration.js";
+import { outageOf, PackageMigration, type Migrated, type Outage } from "../package-store/package-migration.js";
 import { PathClaims } from "../package-store/path-claims.js";
 import { installDirectory } from "../packages/package-directories.js";
 import { PackageTools } from "../packages/package-tools.js";
@@ -29,7 +29,7 @@ import { InstallAreas } from "../packages/transactions/install-areas.js";
 import { OciBlobStore } from "../registry/oci-blob-store.js";
 import { RegistryClient } from "../registry/registry-client.js";
 import { RegistryError } from "../registry/registry-error.js";
-import { BackupError } from "./backup-format.js";
+import { BackupError, newerKeyStore } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 import { lockState } from "./lock-state.js";
 import { uploadDirectories, type UploadDirectory } from "./package-places.js";
@@ -220,11 +220,13 @@ async function giveStateTo(stateDirectory: string): Promise<void> {
 }
 
 /** Outages by the code of the error that they cause. The packages that were moved before the outage stay in the store. */
-const outages: Readonly<Record<string, BackupError["code"]>> = {
+const outages: Readonly<Record<Outage, BackupError["code"]>> = {
   PACKAGE_STORE_UNAVAILABLE: "REGISTRY_UNAVAILABLE",
   KEY_STORE_UNAVAILABLE: "PRIMARY_UNAVAILABLE",
   INDEX_DIVERGED: "PRIMARY_UNAVAILABLE",
   CHANGE_CONFLICT: "PACKAGE_CHANGING",
+  INSUFFICIENT_STORAGE: "INSUFFICIENT_STORAGE",
+  STORAGE_NOT_WRITABLE: "NOT_WRITTEN",
 };
 
 function explained(error: unknown): unknown {
@@ -236,6 +238,9 @@ function explained(error: unknown): unknown {
     });
   if (error instanceof RegistryError)
     return new BackupError("REGISTRY_UNAVAILABLE", `the registry ${error.message}`, { cause: error, hint });
-  const code = error instanceof ApiError ? outages[error.code] : undefined;
-  return code === undefined ? error : new BackupError(code, (error as Error).message.replace(/\.$/, ""), { cause: error, hint });
+  if (error instanceof NewerStateError) return newerKeyStore(error, "no package was moved");
+  const outage = outageOf(error);
+  return outage === undefined
+    ? error
+    : new BackupError(outages[outage], (error as Error).message.replace(/\.$/, ""), { cause: error, hint });
 }
