@@ -14,13 +14,9 @@ import { valueOf } from "../config/config-variables.js";
 import { readPackageSource, type PackageSource } from "../config/package-source.js";
 import { readPrimary, type PrimarySource } from "../config/primary-source.js";
 import { createLog, type Log } from "../log/log.js";
-import { ArchiveCollector } from "../package-store/archive-collector.js";
-import { ArchiveStore } from "../package-store/archive-store.js";
 import { localPlugins, localVersions, type LocalPackage } from "../package-store/local-packages.js";
-import { OciPackageStore } from "../package-store/oci-package-store.js";
-import { OciPluginStore } from "../package-store/oci-plugin-store.js";
+import { openOciStores } from "../package-store/oci-stores.js";
 import { outageOf, PackageMigration, type Migrated, type Outage } from "../package-store/package-migration.js";
-import { PathClaims } from "../package-store/path-claims.js";
 import { installDirectory } from "../packages/package-directories.js";
 import { PackageTools } from "../packages/package-tools.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
@@ -167,12 +163,8 @@ async function move(source: Sources, places: readonly UploadDirectory[], stateDi
   const [workerAreas, pluginAreas] = [await openAreas("workers"), await openAreas("plugins")];
   const store = await openStore(source, stateDirectory, log);
   const { records, leases } = store;
-  const blobs = new OciBlobStore(await RegistryClient.at(source.packages));
-  const collector: ArchiveCollector = new ArchiveCollector({ records, leases, blobs, isShared: source.primary !== undefined, log });
-  const archives = new ArchiveStore(blobs, (digest) => collector.keep(digest));
-  const rows = { records, collector, claims: new PathClaims(records), log };
-  const stores = { versions: new OciPackageStore({ ...rows, archives }), plugins: new OciPluginStore(rows) };
-  const migration = new PackageMigration({ ...stores, archives, tools });
+  const stores = await openOciStores({ source: source.packages, records, leases, isShared: source.primary !== undefined, log });
+  const migration = new PackageMigration({ ...stores, tools });
   try {
     const { problem } = store.readState();
     if (problem !== undefined) throw new BackupError("PRIMARY_UNAVAILABLE", `${problem}; nothing was changed`);
@@ -191,8 +183,8 @@ async function move(source: Sources, places: readonly UploadDirectory[], stateDi
     if (migrated.local.length === 0) deleteSharingFiles(places.map((place) => place.path));
     return migrated;
   } finally {
-    collector.close();
-    await archives.close();
+    stores.collector.close();
+    await stores.archives.close();
     await Promise.all([workerAreas.close(), pluginAreas.close()]);
     await tools.close();
     await store.close();
