@@ -19,7 +19,7 @@ import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-
 import type { ArchiveCollector } from "./archive-collector.js";
 import type { PathClaims } from "./path-claims.js";
 import { uploadOf, type ArchiveStore, type StoredArchive } from "./archive-store.js";
-import { changedMeanwhile, IndexWriter } from "./index-writer.js";
+import { changedMeanwhile, idOf, IndexWriter } from "./index-writer.js";
 import { keyOf, parseRow, refOf, usedFields, valueOf, versionKind, type VersionRow } from "./version-row.js";
 import { hasValue, VersionTable } from "./version-table.js";
 
@@ -146,7 +146,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
       const missing = versions.filter(({ metadata }) => !this.has(metadata));
       const changes = missing.flatMap(({ metadata, installation, archive }) => this.#changesFor(metadata, installation, archive));
       // Two versions of a worker claim the same path.
-      return [...new Map(changes.map((change) => [`${change.kind} ${change.key}`, change])).values()];
+      return [...new Map(changes.map((change) => [idOf(change), change])).values()];
     });
   }
 
