@@ -1,4 +1,4 @@
-import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -181,17 +181,6 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
 describe("configuration from environment variables", () => {
   test.each(good)("accepts the variable %s with the value %j", (variable, value, readValue, expected) => {
     expect(readValue(read({ ...neededWith(variable), [variable]: value }))).toEqual(expected);
-  });
-
-  test("rejects a link to a worker directory in RUNTIME_PLUGIN_DIRS", async () => {
-    const directory = await temporaryDirectory();
-    const [workers, link] = [path.join(directory, "workers"), path.join(directory, "link")];
-    await mkdir(workers);
-    await symlink(workers, link);
-
-    expect(() => read({ RUNTIME_WORKER_DIRS: workers, RUNTIME_PLUGIN_DIRS: link })).toThrow(ConfigError);
-    expect(() => read({ RUNTIME_WORKER_DIRS: link, RUNTIME_PLUGIN_DIRS: workers })).toThrow(ConfigError);
-    expect(read({ RUNTIME_WORKER_DIRS: link }).workerDirectories).toEqual([link]);
   });
 
   test("has the documented default for each unset or empty variable", () => {
