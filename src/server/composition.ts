@@ -24,7 +24,7 @@ import { createDiskSpace, createLogRetention, openCron, openKeyStore, openMetric
 import type { Services } from "./services.js";
 import { packageVersion } from "./package-root.js";
 import { nowSeconds } from "./platform/now-seconds.js";
-import { makeDirectories } from "./packages/package-directories.js";
+import { isUploadDirectory, makeDirectories } from "./packages/package-directories.js";
 import { WorkerConfigurations } from "./packages/configuration/worker-configurations.js";
 import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
@@ -65,7 +65,7 @@ export async function openServices(
   // Deletes the files of interrupted uploads.
   await rm(spoolDirectory, { recursive: true, force: true });
   await mkdir(spoolDirectory, { mode: 0o700 });
-  const uploadDirectories = [...config.workerDirectories, ...config.pluginDirectories];
+  const uploadDirectories = [...config.workerDirectories, ...config.pluginDirectories].filter(isUploadDirectory);
   await makeDirectories(uploadDirectories, log);
   if (config.primary) assertNotShared(uploadDirectories);
   let metricsHistory: MetricsHistory | undefined;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Config } from "./config/config.js";
 import { Connections, listen, type Listening, type ListenTarget } from "./http/connections.js";
-import { createHttpServer, isApiPath, type HttpServerOptions } from "./http/server.js";
+import { createHttpServer, type HttpServerOptions } from "./http/server.js";
 import { sendNotServedHere, serveAt, type ListenerContent } from "./http/serve-at.js";
 
 /** Time limit for running requests when the daemon stops. */
@@ -50,14 +50,16 @@ interface Listener {
 export class Listeners {
   readonly #main: Listener;
   readonly #admin: Listener | undefined;
-  readonly #isReadOfApi: (request: IncomingMessage) => boolean;
+  /** The GET and HEAD requests that the API received. */
+  readonly #readsOfApi = new WeakSet<IncomingMessage>();
 
   constructor({ apiBase, handlers, config }: ListenersOptions) {
-    const api: RequestHandlers["api"] = (request, response) => handlers.api(request, response);
+    const api: RequestHandlers["api"] = (request, response) => {
+      if (request.method === "GET" || request.method === "HEAD") this.#readsOfApi.add(request);
+      return handlers.api(request, response);
+    };
     const serve: RequestHandlers["serve"] = (exchange) => handlers.serve(exchange);
     const hostTargetOf: RequestHandlers["hostTargetOf"] = (host) => handlers.hostTargetOf(host);
-    this.#isReadOfApi = ({ method, url = "/", headers }) =>
-      (method === "GET" || method === "HEAD") && isApiPath(apiBase, url) && hostTargetOf(headers.host) === undefined;
     const { hosts, port, service, adminListener, panelHost, allowedHosts } = config;
     const target = { hosts, port, listenFds: service.listenFds };
     const listener = (at: ListenTarget, content: ListenerContent, handleApi: RequestHandlers["api"]): Listener =>
@@ -93,7 +95,7 @@ export class Listeners {
   /** Number of requests without a complete response. Reads of the API and upgraded connections do not count. */
   get requestsInFlight(): number {
     const listeners = [this.#main, this.#admin];
-    const counts = listeners.map((listener) => listener?.connections.countInFlight((request) => !this.#isReadOfApi(request)) ?? 0);
+    const counts = listeners.map((listener) => listener?.connections.countInFlight((request) => !this.#readsOfApi.has(request)) ?? 0);
     return counts.reduce((sum, count) => sum + count, 0);
   }
 

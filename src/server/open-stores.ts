@@ -11,21 +11,15 @@ import { InstanceRegistry } from "./instances/instance-registry.js";
 import { openOwnInstance } from "./instances/own-instance.js";
 import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
-import { ArchiveCollector } from "./package-store/archive-collector.js";
-import { PathClaims } from "./package-store/path-claims.js";
-import { ArchiveStore } from "./package-store/archive-store.js";
-import { OciPluginStore } from "./package-store/oci-plugin-store.js";
+import { openOciStores } from "./package-store/oci-stores.js";
 import { StoredPlugins } from "./package-store/stored-plugins.js";
 import type { UseOf } from "./package-store/package-cache.js";
 import type { PackageTools } from "./packages/package-tools.js";
 import type { Plugins } from "./plugins/plugins.js";
 import { packageVersion } from "./package-root.js";
-import { OciPackageStore } from "./package-store/oci-package-store.js";
 import { directoryStore } from "./packages/directory-store.js";
 import { StoredVersions } from "./package-store/stored-versions.js";
 import type { WorkerPackagesOptions } from "./packages/worker-packages-options.js";
-import { OciBlobStore } from "./registry/oci-blob-store.js";
-import { RegistryClient } from "./registry/registry-client.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";
 import type { LeaseStore } from "./storage/lease-store.js";
 import type { WorkerEngine } from "./workers/engine/worker-engine.js";
@@ -99,15 +93,11 @@ export async function openPackageStore(
 ): Promise<{ workers: Pick<WorkerPackagesOptions, "store" | "createStored">; shared: SharedPackages | undefined }> {
   if (!packageSource) return { workers: { store: directoryStore }, shared: undefined };
   const { cacheSizeBytes } = packageSource;
-  const blobs = new OciBlobStore(await RegistryClient.at(packageSource));
-  const collector: ArchiveCollector = new ArchiveCollector({ records, leases, blobs, isShared: primary !== undefined, log });
-  const archives: ArchiveStore = new ArchiveStore(blobs, (digest) => collector.keep(digest));
-  const rowOptions = { records, collector, claims: new PathClaims(records), log };
-  const store: OciPackageStore = new OciPackageStore({ ...rowOptions, archives });
-  const rows: OciPluginStore = new OciPluginStore(rowOptions);
+  const stores = await openOciStores({ source: packageSource, records, leases, isShared: primary !== undefined, log });
+  const { archives, collector, versions: store } = stores;
   const useOf: UseOf = (version) => engine().useOf(version);
   const retire = (folder: string, movedTo: string | undefined) => engine().retire(folder, movedTo);
-  const plugins = new StoredPlugins({ archives, rows, tools, retire, log });
+  const plugins = new StoredPlugins({ archives, rows: stores.plugins, tools, retire, log });
   return {
     workers: { store, createStored: (options) => new StoredVersions({ ...options, store, archives, cacheSizeBytes, useOf }) },
     shared: {

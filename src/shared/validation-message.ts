@@ -11,6 +11,11 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 const units: Readonly<Record<string, string>> = { string: "characters", array: "entries", set: "entries", map: "entries" };
 
+/** Returns the text of an issue with the path of its value, such as `limits.memory: must be a number`. */
+export function issueText({ path, message }: Pick<z.core.$ZodIssue, "path" | "message">): string {
+  return `${path.join(".")}: ${message}`;
+}
+
 /**
  * Returns the message for an invalid value, such as `must be a number`. A schema calls this function only for a rule without a message of
  * its own. Returns undefined for other rules, and zod then writes the message.
@@ -46,7 +51,7 @@ function typeName(expected: string): string {
 /** Returns the message for a value that is of none of several types. `errors` contains the issues of each type. */
 function unionMessage(errors: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
   const inField = errors.flat().find(({ path }) => path.length > 0);
-  if (inField) return `${inField.path.join(".")}: ${inField.message}`;
+  if (inField) return issueText(inField);
   const types = errors.map(([first]) => (first?.code === "invalid_type" ? typeName(first.expected) : undefined));
   return types.includes(undefined) ? undefined : `must be ${[...new Set(types)].join(" or ")}`;
 }

@@ -5,6 +5,7 @@ import { CommandError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes, type ExitCode } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
+import { confirmOnMachine } from "../output/prompts.js";
 import type { BackupJob, BackupOutcome, BackupResults } from "../../shared/backup-program.js";
 
 /**
@@ -32,6 +33,25 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   REGISTRY_UNAVAILABLE: exitCodes.unavailable,
   SETTING_NOT_VALID: exitCodes.usage,
 };
+
+interface Confirmation<Plan> {
+  readonly isDryRun: boolean;
+  /** Returns the question for the user from the result of a dry run. */
+  readonly consequenceOf: (plan: Plan) => string;
+}
+
+/** Runs a job after the user has confirmed it. With `isDryRun` or `--yes`, asks nothing. Throws a CommandError, such as DECLINED. */
+export async function runConfirmed<Action extends keyof BackupResults>(
+  context: Context,
+  job: BackupJob & { readonly action: Action },
+  { isDryRun, consequenceOf }: Confirmation<BackupResults[Action]>,
+): Promise<BackupResults[Action]> {
+  if (!isDryRun && !context.flags.yes) {
+    const plan = await runBackupProgram(context, { ...job, isDryRun: true });
+    await confirmOnMachine(context, { consequence: consequenceOf(plan), name: job.action });
+  }
+  return await runBackupProgram(context, { ...job, isDryRun });
+}
 
 /** Runs the daemon's backup program for one job and returns its result. Throws a CommandError if the job fails. */
 export async function runBackupProgram<Action extends keyof BackupResults>(

@@ -11,7 +11,7 @@ import { readPackageInfo, type PackageKind, type PackageSource } from "../pack/p
 import { placeOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
 import type { Problem } from "./problem.js";
 import { looksSecretValue } from "./secret-values.js";
-import { validationMessage } from "../../shared/validation-message.js";
+import { issueText, validationMessage } from "../../shared/validation-message.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -157,7 +157,7 @@ class Metadata {
     const issues = schema.safeParse(fields, { error: validationMessage }).error?.issues ?? [];
     return issues
       .filter((issue) => known === undefined || !Object.hasOwn(known.shape, String(issue.path[0])))
-      .map((issue) => this.#problem(issue.path, "INVALID_PACKAGE_METADATA", `${issue.path.join(".")}: ${issue.message}`));
+      .map((issue) => this.#problem(issue.path, "INVALID_PACKAGE_METADATA", issueText(issue)));
   }
 
   #writtenVersion(): string | undefined {

@@ -2,6 +2,7 @@
 // JSON to stdout and exits.
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
+import { ConfigError } from "../config/config-error.js";
 import { readDirectories } from "../config/directories.js";
 import { BackupError } from "./backup-format.js";
 import { migrateKeys } from "./migrate-keys.js";
@@ -28,14 +29,16 @@ async function run({
   packageStore: target = "oci",
 }: BackupJob): Promise<Outcome> {
   const environment = { ...process.env, ...variables };
-  const directories = readDirectories(environment, process.cwd());
   try {
+    const directories = readDirectories(environment, process.cwd());
     if (action === "migrate-keys") return { result: await migrateKeys(directories, environment, { isDryRun }) };
     if (action === "migrate-packages") return { result: await migratePackages(directories, environment, { target, isDryRun }) };
     if (action === "backup") return { result: { ...(await writeBackup(directories, file)), directories } };
     return { result: { file, ...(await restoreBackup({ directories, file, isDryRun, discardOld })), directories } };
   } catch (error) {
     if (error instanceof BackupError) return { error: { code: error.code, message: error.message, hint: error.hint } };
+    // Each job reads its settings before the first change.
+    if (error instanceof ConfigError) return { error: { code: "SETTING_NOT_VALID", message: `${error.message} Nothing was changed.` } };
     const { code, message } = error as NodeJS.ErrnoException;
     const isStorage = code === "ENOSPC" || code === "EDQUOT";
     const hint = isStorage

@@ -2,26 +2,21 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { ApiError } from "../../shared/api-error.js";
 import type { MigratedPackages, PackageStoreKind } from "../../shared/backup-program.js";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import { LocalKeyStore } from "../access/local-key-store.js";
 import { ReplicatedKeyStore } from "../access/replica/replicated-key-store.js";
 import type { KeyStore } from "../access/key-store.js";
-import { ConfigError } from "../config/config-error.js";
 import { readArchiveLimits } from "../config/config.js";
 import type { Directories } from "../config/directories.js";
+import { NewerStateError } from "../config/newer-state-error.js";
 import { valueOf } from "../config/config-variables.js";
 import { readPackageSource, type PackageSource } from "../config/package-source.js";
 import { readPrimary, type PrimarySource } from "../config/primary-source.js";
 import { createLog, type Log } from "../log/log.js";
-import { ArchiveCollector } from "../package-store/archive-collector.js";
-import { ArchiveStore } from "../package-store/archive-store.js";
 import { localPlugins, localVersions, type LocalPackage } from "../package-store/local-packages.js";
-import { OciPackageStore } from "../package-store/oci-package-store.js";
-import { OciPluginStore } from "../package-store/oci-plugin-store.js";
-import { PackageMigration, type Migrated } from "../package-store/package-migration.js";
-import { PathClaims } from "../package-store/path-claims.js";
+import { openOciStores } from "../package-store/oci-stores.js";
+import { outageOf, PackageMigration, type Migrated, type Outage } from "../package-store/package-migration.js";
 import { installDirectory } from "../packages/package-directories.js";
 import { PackageTools } from "../packages/package-tools.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
@@ -30,7 +25,7 @@ import { InstallAreas } from "../packages/transactions/install-areas.js";
 import { OciBlobStore } from "../registry/oci-blob-store.js";
 import { RegistryClient } from "../registry/registry-client.js";
 import { RegistryError } from "../registry/registry-error.js";
-import { BackupError } from "./backup-format.js";
+import { BackupError, newerKeyStore } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 import { lockState } from "./lock-state.js";
 import { uploadDirectories, type UploadDirectory } from "./package-places.js";
@@ -116,13 +111,8 @@ interface Sources {
 
 function readSources(environment: Environment): Sources {
   const value = (name: string) => valueOf(environment, name);
-  try {
-    const packages = readPackageSource(environment, value);
-    if (packages) return { packages, primary: readPrimary(environment, value), limits: readArchiveLimits(environment) };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new BackupError("SETTING_NOT_VALID", `${error.message} Nothing was changed.`, { cause: error });
-  }
+  const packages = readPackageSource(environment, value);
+  if (packages) return { packages, primary: readPrimary(environment, value), limits: readArchiveLimits(environment) };
   throw new BackupError("SETTING_NOT_VALID", "RUNTIME_PACKAGE_STORE names no registry; nothing was changed", {
     hint: "set --store oci:https://HOST/REPOSITORY, or --to directory to keep the packages in the directories of this machine",
   });
@@ -173,12 +163,8 @@ async function move(source: Sources, places: readonly UploadDirectory[], stateDi
   const [workerAreas, pluginAreas] = [await openAreas("workers"), await openAreas("plugins")];
   const store = await openStore(source, stateDirectory, log);
   const { records, leases } = store;
-  const blobs = new OciBlobStore(await RegistryClient.at(source.packages));
-  const collector: ArchiveCollector = new ArchiveCollector({ records, leases, blobs, isShared: source.primary !== undefined, log });
-  const archives = new ArchiveStore(blobs, (digest) => collector.keep(digest));
-  const rows = { records, collector, claims: new PathClaims(records), log };
-  const stores = { versions: new OciPackageStore({ ...rows, archives }), plugins: new OciPluginStore(rows) };
-  const migration = new PackageMigration({ ...stores, archives, tools });
+  const stores = await openOciStores({ source: source.packages, records, leases, isShared: source.primary !== undefined, log });
+  const migration = new PackageMigration({ ...stores, tools });
   try {
     const { problem } = store.readState();
     if (problem !== undefined) throw new BackupError("PRIMARY_UNAVAILABLE", `${problem}; nothing was changed`);
@@ -197,8 +183,8 @@ async function move(source: Sources, places: readonly UploadDirectory[], stateDi
     if (migrated.local.length === 0) deleteSharingFiles(places.map((place) => place.path));
     return migrated;
   } finally {
-    collector.close();
-    await archives.close();
+    stores.collector.close();
+    await stores.archives.close();
     await Promise.all([workerAreas.close(), pluginAreas.close()]);
     await tools.close();
     await store.close();
@@ -226,11 +212,13 @@ async function giveStateTo(stateDirectory: string): Promise<void> {
 }
 
 /** Outages by the code of the error that they cause. The packages that were moved before the outage stay in the store. */
-const outages: Readonly<Record<string, BackupError["code"]>> = {
+const outages: Readonly<Record<Outage, BackupError["code"]>> = {
   PACKAGE_STORE_UNAVAILABLE: "REGISTRY_UNAVAILABLE",
   KEY_STORE_UNAVAILABLE: "PRIMARY_UNAVAILABLE",
   INDEX_DIVERGED: "PRIMARY_UNAVAILABLE",
   CHANGE_CONFLICT: "PACKAGE_CHANGING",
+  INSUFFICIENT_STORAGE: "INSUFFICIENT_STORAGE",
+  STORAGE_NOT_WRITABLE: "NOT_WRITTEN",
 };
 
 function explained(error: unknown): unknown {
@@ -242,6 +230,9 @@ function explained(error: unknown): unknown {
     });
   if (error instanceof RegistryError)
     return new BackupError("REGISTRY_UNAVAILABLE", `the registry ${error.message}`, { cause: error, hint });
-  const code = error instanceof ApiError ? outages[error.code] : undefined;
-  return code === undefined ? error : new BackupError(code, (error as Error).message.replace(/\.$/, ""), { cause: error, hint });
+  if (error instanceof NewerStateError) return newerKeyStore(error, "no package was moved");
+  const outage = outageOf(error);
+  return outage === undefined
+    ? error
+    : new BackupError(outages[outage], (error as Error).message.replace(/\.$/, ""), { cause: error, hint });
 }

@@ -5,7 +5,7 @@ import { isIsolatePermission, isolatePermissionForms } from "../../shared/isolat
 import { parseSizeBytes } from "../../shared/size.js";
 import { accepted, commaSeparated } from "./config-values.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
-import { readDirectories } from "./directories.js";
+import { readDirectories, type Directories } from "./directories.js";
 import { describeVariables } from "./effective-variables.js";
 import type { SettingsVariable } from "../../shared/contract/settings.js";
 import { readRequestHosts, type HostSuffix } from "./request-hosts.js";
@@ -26,7 +26,7 @@ import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./wo
  */
 const hostNamePattern = /^(?:[\w-]{1,63}\.)*(?!\d+$)\w(?:[\w-]{0,61}\w)?\.?$/;
 
-export interface Config {
+export interface Config extends Directories {
   /** Addresses of the main listener: `HOST`, or both loopback addresses. */
   readonly hosts: readonly string[];
   /** Port of the main listener. 0 selects any free port. */
@@ -51,15 +51,10 @@ export interface Config {
   /** File with the root key, which the daemon reads again at a reload. Undefined if an environment variable contains the key. */
   readonly rootKeyFile: RootKeyFile | undefined;
   readonly sessionTtlSeconds: number;
-  readonly workerDirectories: readonly string[];
-  readonly pluginDirectories: readonly string[];
   /** Folder that contains the built-in workers and plugins. */
   readonly builtInDirectory: string;
   /** True if the daemon serves the panel. */
   readonly servesPanel: boolean;
-  readonly stateDirectory: string;
-  /** Directory that contains the data folders of workers. */
-  readonly dataDirectory: string;
   /** Database server that contains the keys of several daemons. If undefined, the keys are in the state directory. */
   readonly primary: PrimarySource | undefined;
   /** Name of this daemon among the daemons with the same primary. */

@@ -146,7 +146,7 @@ function problemOfHost(host: string | undefined, allowedHosts: AllowedHosts | un
 }
 
 /** Returns whether the API handles a path on a host name of the daemon itself. */
-export function isApiPath(apiBase: string, path: string): boolean {
+function isApiPath(apiBase: string, path: string): boolean {
   return path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/");
 }
 

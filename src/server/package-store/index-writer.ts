@@ -42,7 +42,8 @@ export class IndexWriter {
   }
 }
 
-function idOf({ kind, key }: Pick<RecordChange, "kind" | "key">): string {
+/** Returns a text that is unique for the record. */
+export function idOf({ kind, key }: Pick<RecordChange, "kind" | "key">): string {
   return `${kind} ${key}`;
 }
 

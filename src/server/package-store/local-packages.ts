@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Installation } from "../../shared/installation.js";
 import { readPackageMetadata } from "../packages/package-metadata.js";
 import { readPluginFolder } from "../packages/plugin-catalog.js";
-import { listFolders, readWorkerFolder } from "../packages/worker-folders.js";
+import { listPackageFolders, readWorkerFolder } from "../packages/worker-folders.js";
 import { dataScopeProblem } from "./oci-package-store.js";
 
 /** A package folder on the disk of this machine. */
@@ -19,7 +19,7 @@ export interface LocalPackage {
 
 /** Returns all worker versions in a directory. `installDirectory` is the directory in which the daemon installs versions. */
 export function localVersions(directory: string, installDirectory: string | undefined): LocalPackage[] {
-  return packageFolders(directory).flatMap((workerFolder) =>
+  return listPackageFolders(directory).flatMap((workerFolder) =>
     readWorkerFolder(directory, workerFolder, undefined).versions.map(({ name, version, folder, installation, problem }) => {
       const found = { kind: "worker", name, version, folder, installation } as const;
       const data = () => dataScopeProblem(readPackageMetadata(folder)?.fields["data"]);
@@ -30,19 +30,12 @@ export function localVersions(directory: string, installDirectory: string | unde
 
 /** Returns all plugins in a directory. `installDirectory` is the directory in which the daemon installs plugins. */
 export function localPlugins(directory: string, installDirectory: string | undefined): LocalPackage[] {
-  return packageFolders(directory).flatMap((folder) => {
+  return listPackageFolders(directory).flatMap((folder) => {
     const plugin = readPluginFolder({ path: directory, source: "uploaded" }, folder);
     if (!plugin) return [];
     const found = { kind: "plugin", name: plugin.name, version: plugin.metadata?.version ?? "", folder } as const;
     return [{ ...found, problem: plugin.problem ?? placeProblem(found, installDirectory, "") }];
   });
-}
-
-/** Returns the folders `name` and `@scope/name` of a directory. */
-function packageFolders(directory: string): string[] {
-  return listFolders(directory, directory).flatMap((folder) =>
-    path.basename(folder).startsWith("@") ? listFolders(folder, directory) : [folder],
-  );
 }
 
 function placeProblem({ name, folder }: LocalPackage, installDirectory: string | undefined, below: string): string | undefined {

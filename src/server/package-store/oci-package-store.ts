@@ -19,7 +19,7 @@ import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-
 import type { ArchiveCollector } from "./archive-collector.js";
 import type { PathClaims } from "./path-claims.js";
 import { uploadOf, type ArchiveStore, type StoredArchive } from "./archive-store.js";
-import { changedMeanwhile, IndexWriter } from "./index-writer.js";
+import { changedMeanwhile, idOf, IndexWriter } from "./index-writer.js";
 import { keyOf, parseRow, refOf, usedFields, valueOf, versionKind, type VersionRow } from "./version-row.js";
 import { hasValue, VersionTable } from "./version-table.js";
 
@@ -68,6 +68,15 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return this.#versions.of(name);
   }
 
+  /** Returns the names and versions of all versions of a worker. */
+  refsOf(name: string): readonly PackageRef[] {
+    return this.#versions.refsOf(name);
+  }
+
+  has(version: PackageRef): boolean {
+    return this.#versions.has(version);
+  }
+
   /** Returns whether a daemon deleted the version. False for a version that the index has never had, or that it has lost. */
   isDeleted(version: PackageRef): boolean {
     return this.#deleted.has(keyOf(version));
@@ -110,7 +119,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     await this.#writer.transact(() => {
       const rows = versions.flatMap((version) => this.find(version) ?? []);
       const removed = new Set(rows.map(keyOf));
-      const isLast = (name: string) => this.versionsOf(name).every((row) => removed.has(keyOf(row)));
+      const isLast = (name: string) => this.refsOf(name).every((ref) => removed.has(keyOf(ref)));
       const gone = [...new Set(rows.map(({ name }) => name))].filter(isLast);
       return [
         ...rows.map((row) => this.#changeOf(row, undefined)),
@@ -134,10 +143,10 @@ export class OciPackageStore implements PackageStore, PackageIndex {
    */
   async add(versions: readonly PackedVersion[]): Promise<void> {
     await this.#writer.transact(() => {
-      const missing = versions.filter(({ metadata }) => !this.find(metadata));
+      const missing = versions.filter(({ metadata }) => !this.has(metadata));
       const changes = missing.flatMap(({ metadata, installation, archive }) => this.#changesFor(metadata, installation, archive));
       // Two versions of a worker claim the same path.
-      return [...new Map(changes.map((change) => [`${change.kind} ${change.key}`, change])).values()];
+      return [...new Map(changes.map((change) => [idOf(change), change])).values()];
     });
   }
 
@@ -184,7 +193,7 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 
   #changeOf(version: PackageRef, value: string | undefined): RecordChange {
-    return { kind: versionKind, key: keyOf(version), value, ifRevision: this.find(version)?.revision ?? 0 };
+    return { kind: versionKind, key: keyOf(version), value, ifRevision: this.#versions.revisionOf(version) };
   }
 
   /** Returns a version in the index. */

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
+import type { ErrorCode } from "../../shared/errors.js";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { PackageTools } from "../packages/package-tools.js";
@@ -15,14 +16,21 @@ import { publishFolder } from "./package-edit.js";
 /** Number of versions that one transaction adds to the index. */
 const mostAtOnce = 100;
 /** Errors of the registry, the index and the disk. They concern all packages, so they end the migration. */
-const outages: ReadonlySet<string> = new Set([
+const outages = [
   "PACKAGE_STORE_UNAVAILABLE",
   "KEY_STORE_UNAVAILABLE",
   "INDEX_DIVERGED",
   "CHANGE_CONFLICT",
   "INSUFFICIENT_STORAGE",
   "STORAGE_NOT_WRITABLE",
-]);
+] as const satisfies readonly ErrorCode[];
+
+export type Outage = (typeof outages)[number];
+
+/** Returns the code of an error that ends a migration. Undefined for an error of one package. */
+export function outageOf(error: unknown): Outage | undefined {
+  return error instanceof ApiError ? outages.find((code) => code === error.code) : undefined;
+}
 
 interface PackageMigrationOptions {
   readonly versions: OciPackageStore;
@@ -142,7 +150,7 @@ export class PackageMigration {
         return packed;
       });
     } catch (error) {
-      if (!(error instanceof ApiError) || outages.has(error.code)) throw error;
+      if (!(error instanceof ApiError) || outageOf(error) !== undefined) throw error;
       return { ...found, problem: error.message };
     }
   }

@@ -70,7 +70,7 @@ export class StoredVersions implements StoredWorkers {
   /** Downloads a version of the index unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
   async ensure({ name, version, folder }: Pick<InstalledVersion, "name" | "version" | "folder">): Promise<void> {
     if (folder !== path.join(this.#workerFolder(name), version) || digestOfFolder(folder) !== undefined) return;
-    if (!this.#options.store.find({ name, version })) return;
+    if (!this.#options.store.has({ name, version })) return;
     const running = this.#downloads.get(folder);
     if (running) return await running;
     const downloading = this.#options.tools.paths
@@ -87,7 +87,7 @@ export class StoredVersions implements StoredWorkers {
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<"changed" | "removed" | "local"> {
     const { area, store, archives, locks, tools } = this.#options;
     const stored = units.filter(
-      ({ name, directory, folder }) => directory === area.directory && store.find({ name, version: path.basename(folder) }),
+      ({ name, directory, folder }) => directory === area.directory && store.has({ name, version: path.basename(folder) }),
     );
     const [unit] = stored;
     if (!unit) return "local";
@@ -246,10 +246,10 @@ export class StoredVersions implements StoredWorkers {
 
   /** Returns the downloaded versions that the index does not contain. */
   #absentVersions(name: string) {
-    const stored = new Set(this.#options.store.versionsOf(name).map(({ version }) => version));
+    const stored = new Set(this.#options.store.refsOf(name).map(({ version }) => version));
     return this.#options.catalog
       .versionsIn(this.#workerFolder(name))
-      .filter(({ folder, version }) => !stored.has(version) && existsSync(folder) && digestOfFolder(folder) !== undefined);
+      .filter(({ folder, version }) => !stored.has(version) && digestOfFolder(folder) !== undefined);
   }
 
   /** Downloads, verifies and unpacks the archive of a version, and replaces its folder. Call it while the path of the worker is locked. */

@@ -1,6 +1,6 @@
 import type { PackageRef } from "../packages/package-store.js";
 import type { StoredRecord } from "../storage/record-store.js";
-import { readRow, refOf, type VersionRow } from "./version-row.js";
+import { keyOf, readRow, refOf, type VersionRow } from "./version-row.js";
 
 /** A record that is not removed. */
 interface VersionRecord extends StoredRecord {
@@ -23,9 +23,23 @@ export class VersionTable {
     return (this.#records.get(name) ?? []).map(rowOf);
   }
 
-  find({ name, version }: PackageRef): VersionRow | undefined {
-    const record = this.#records.get(name)?.find(({ key }) => refOf(key).version === version);
+  find(ref: PackageRef): VersionRow | undefined {
+    const record = this.#find(ref);
     return record && rowOf(record);
+  }
+
+  has(ref: PackageRef): boolean {
+    return this.#find(ref) !== undefined;
+  }
+
+  /** Returns the revision of the record of a version. 0 for a missing version. */
+  revisionOf(ref: PackageRef): number {
+    return this.#find(ref)?.revision ?? 0;
+  }
+
+  /** Returns the names and versions of all versions of a worker. */
+  refsOf(name: string): PackageRef[] {
+    return (this.#records.get(name) ?? []).map(({ key }) => refOf(key));
   }
 
   *refs(): Generator<PackageRef> {
@@ -48,6 +62,11 @@ export class VersionTable {
     if (kept.length === 0) this.#records.delete(name);
     else this.#records.set(name, kept);
     return kept.length < records.length;
+  }
+
+  #find(ref: PackageRef): VersionRecord | undefined {
+    const key = keyOf(ref);
+    return this.#records.get(ref.name)?.find((record) => record.key === key);
   }
 }
 

@@ -5,13 +5,13 @@ import { isMap, isScalar, type Document, type Pair, type YAMLMap } from "yaml";
 import { longestManifestBytes, parseManifest } from "../../shared/manifest-yaml.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { readMetadataText } from "./package-metadata.js";
-import { validationMessage } from "../../shared/validation-message.js";
+import { issueText, validationMessage } from "../../shared/validation-message.js";
 
 /** Parses the fields of a manifest. Throws `INVALID_PACKAGE_METADATA` and names the invalid fields. */
 export function parseManifestFields<Schema extends z.ZodType>(schema: Schema, fields: Readonly<Record<string, unknown>>): z.output<Schema> {
   const parsed = schema.safeParse(fields, { error: validationMessage });
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const faults = parsed.error.issues.map(issueText);
   throw new ApiError("INVALID_PACKAGE_METADATA", `The package's manifest cannot be used. ${faults.slice(0, 5).join("; ")}.`, {
     details: faults.slice(0, 50),
   });

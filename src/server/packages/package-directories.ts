@@ -1,6 +1,7 @@
 import { makeDirectory } from "../platform/make-directory.js";
+import { realDirectory } from "../platform/real-directory.js";
 import type { Log } from "../log/log.js";
-import { realpathSync, constants } from "node:fs";
+import { constants } from "node:fs";
 import path from "node:path";
 import type { PackageSource } from "./worker-version.js";
 import { access, lstat, stat } from "node:fs/promises";
@@ -22,20 +23,16 @@ export function packageDirectories(builtInDirectory: string | undefined, configu
     directories.set(builtIn, { path: builtIn, source: "built-in" });
   }
   for (const directory of configured) {
-    const source = path.basename(path.resolve(directory)).startsWith(".") ? "built-in" : "uploaded";
+    const source = isUploadDirectory(directory) ? "uploaded" : "built-in";
     const real = realDirectory(directory);
     if (!directories.has(real)) directories.set(real, { path: real, source });
   }
   return [...directories.values()];
 }
 
-function realDirectory(directory: string): string {
-  const absolute = path.resolve(directory);
-  try {
-    return realpathSync(absolute);
-  } catch {
-    return absolute;
-  }
+/** Returns whether the daemon can install uploads in a configured directory. */
+export function isUploadDirectory(directory: string): boolean {
+  return !path.basename(path.resolve(directory)).startsWith(".");
 }
 
 /**
@@ -63,12 +60,9 @@ async function canWrite(folder: string): Promise<boolean> {
   }
 }
 
-/**
- * Creates missing configured directories. Skips directories whose name begins with a dot, because these are part of the container image.
- */
+/** Creates missing directories. Logs a directory that cannot be created. */
 export async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
   for (const directory of directories) {
-    if (path.basename(directory).startsWith(".")) continue;
     await makeDirectory(directory).catch((error: unknown) =>
       log.warn({ err: error, directory }, "configured directory is missing and cannot be created; create it or correct the configuration"),
     );

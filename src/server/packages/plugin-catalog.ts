@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { PackageDirectory } from "./package-directories.js";
-import { listFolders } from "./worker-folders.js";
+import { listPackageFolders } from "./worker-folders.js";
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn, type Deployment } from "../../shared/deployment.js";
@@ -60,10 +60,7 @@ export class PluginCatalog {
   /** The folders with the name of the plugin. The folder with the highest precedence is first. */
   #folders(upload?: StagedPlugin): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
-      const folders = listFolders(directory.path, directory.path).flatMap((folder) =>
-        path.basename(folder).startsWith("@") ? listFolders(folder, directory.path) : [folder],
-      );
-      const found = folders.flatMap((folder) => readPluginFolder(directory, folder) ?? []);
+      const found = listPackageFolders(directory.path).flatMap((folder) => readPluginFolder(directory, folder) ?? []);
       const sorted = found.toSorted((a, b) => Number(isInPlace(b)) - Number(isInPlace(a)));
       if (upload?.directory.path !== directory.path) return sorted;
       return [upload, ...sorted.filter(({ folder }) => folder !== upload.target)];

@@ -114,17 +114,15 @@ export class PluginPackages implements PackageOwner {
   async #setEnabled(name: string, enabled: boolean): Promise<void> {
     const isDoneAlready = (plugin: InstalledPlugin) => plugin.enabled === enabled && plugin.problem === undefined;
     const { own, plugin: found } = this.#toggled(name);
+    const { store } = this.#options;
     // Another daemon can have changed a shared plugin, and this daemon possibly has not received the change yet. So the store decides.
-    const isShared = this.#options.store !== undefined && own !== undefined;
-    if (isDoneAlready(found) && !isShared) return;
+    if (isDoneAlready(found)) return await store?.setEnabled(name, enabled);
     const area = own ? this.#areas.of(own.directory.path) : await this.installArea();
     const isDone = await inTransaction(area, async (staged) => {
       let retiring: Promise<void>[] = [];
       const isHere = await area.exclusively(async () => {
         const { own: current, plugin } = this.#toggled(name);
         if (current ? current.directory.path !== area.directory : own !== undefined) return false;
-        if (isDoneAlready(plugin) && !isShared) return true;
-        const { store } = this.#options;
         if (!current) retiring = await this.#layOver(area, staged, name, enabled);
         else if (this.#isShippedAs(enabled, current)) {
           await store?.remove(name);

@@ -8,7 +8,8 @@ import type { StoredVersion } from "./package-store.js";
 import type { FoundVersion } from "./worker-folders.js";
 
 /** Parsed manifests by the JSON text of their fields. Thousands of versions have only a few different manifests. */
-const parsedManifests = new Map<string, WorkerManifest>();
+export type ParsedManifests = Map<string, WorkerManifest>;
+
 const mostParsedManifests = 1_000;
 
 /**
@@ -35,6 +36,7 @@ export function withStoredVersions(
   workerFolder: string,
   found: readonly FoundVersion[],
   stored: readonly StoredVersion[],
+  parsedManifests: ParsedManifests,
 ): readonly FoundVersion[] {
   const versions = stored.map((version): FoundVersion => {
     const folder = path.join(workerFolder, version.version);
@@ -42,7 +44,7 @@ export function withStoredVersions(
     const onDisk = digest === undefined ? undefined : found.find((each) => each.folder === folder);
     const { enabled } = version;
     const identity = `${digest ?? version.digest} ${enabled}`;
-    return onDisk ? { ...onDisk, enabled, identity } : { ...asFound(version), folder, identity };
+    return onDisk ? { ...onDisk, enabled, identity } : { ...asFound(version, parsedManifests), folder, identity };
   });
   const folders = new Set(versions.map(({ folder }) => folder));
   const others = found
@@ -52,7 +54,7 @@ export function withStoredVersions(
 }
 
 /** Returns a manifest that versions with the same fields share, because it also contains all defaults. Throws for invalid fields. */
-function manifestOf(fields: StoredVersion["fields"]): WorkerManifest {
+function manifestOf(fields: StoredVersion["fields"], parsedManifests: ParsedManifests): WorkerManifest {
   const text = JSON.stringify(fields);
   const known = parsedManifests.get(text);
   if (known) return known;
@@ -62,10 +64,13 @@ function manifestOf(fields: StoredVersion["fields"]): WorkerManifest {
   return manifest;
 }
 
-function asFound({ name, version, enabled, fields, deployment, installation }: StoredVersion): Omit<FoundVersion, "folder" | "identity"> {
+function asFound(
+  { name, version, enabled, fields, deployment, installation }: StoredVersion,
+  parsedManifests: ParsedManifests,
+): Omit<FoundVersion, "folder" | "identity"> {
   const known = { name, version, enabled, ...(deployment && { deployment }), ...(installation && { installation }) };
   try {
-    return { ...known, manifest: manifestOf(fields) };
+    return { ...known, manifest: manifestOf(fields, parsedManifests) };
   } catch (error) {
     return { ...known, manifest: WorkerManifest.parse({}), problem: metadataProblem(error) };
   }

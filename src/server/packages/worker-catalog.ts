@@ -5,7 +5,7 @@ import type { Look } from "./catalog-poll.js";
 import { newestFirst, VersionChoice, type InstalledVersion } from "./worker-version.js";
 import type { CatalogCache } from "./catalog-cache.js";
 import type { StoredVersion } from "./package-store.js";
-import { withStoredVersions } from "./stored-folders.js";
+import { withStoredVersions, type ParsedManifests } from "./stored-folders.js";
 import type { PackageDirectory } from "./package-directories.js";
 import {
   fingerprint,
@@ -55,6 +55,7 @@ export class WorkerCatalog {
   readonly #folders = new Map<string, { readonly read: WorkerFolder; readonly versions: readonly CatalogedVersion[] }>();
   readonly #workers = new Map<string, CatalogedWorker>();
   readonly #foldersOfName = new Map<string, Set<string>>();
+  readonly #parsedManifests: ParsedManifests = new Map();
   #generations = 0;
   /** Cached result of `list`. Undefined after a change. */
   #listed: Worker[] | undefined;
@@ -215,7 +216,7 @@ export class WorkerCatalog {
 
   #withStored({ directory, folder, versions }: WorkerFolder): readonly FoundVersion[] {
     const name = path.relative(directory, folder).split(path.sep).join("/");
-    return withStoredVersions(folder, versions, this.#stored?.versionsOf(name) ?? []);
+    return withStoredVersions(folder, versions, this.#stored?.versionsOf(name) ?? [], this.#parsedManifests);
   }
 
   #forget(folder: string): void {

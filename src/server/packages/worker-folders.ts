@@ -120,6 +120,13 @@ export function listFolders(folder: string, directory: string): string[] {
   return foldersOf(readEntries(folder), folder, directory);
 }
 
+/** Returns the folders `name` and `@scope/name` of a package directory. */
+export function listPackageFolders(directory: string): string[] {
+  return listFolders(directory, directory).flatMap((folder) =>
+    path.basename(folder).startsWith("@") ? listFolders(folder, directory) : [folder],
+  );
+}
+
 function foldersOf(entries: readonly Dirent[], folder: string, directory: string): string[] {
   return entries
     .filter((entry) => !entry.name.startsWith("."))

@@ -169,14 +169,12 @@ export class WorkerPackages implements PackageOwner {
     const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
     const found = changeableVersion(this.#catalog, name, version);
     // Another daemon can have changed a shared version, and this daemon possibly has not received the change yet. So the store decides.
-    const isShared = this.#options.store.index?.versionsOf(name).some((shared) => shared.version === version) === true;
-    if (isDoneAlready(found) && !isShared) return;
+    if (isDoneAlready(found)) return await this.#options.store.setEnabled(found, enabled);
     const area = this.#areas.of(found.directory);
     const isDone = await inTransaction(area, async (staged) => {
       const isHere = await area.exclusively(async () => {
         const current = changeableVersion(this.#catalog, name, version);
         if (current.directory !== area.directory) return false;
-        if (isDoneAlready(current) && !isShared) return true;
         if (enabled) this.#options.secrets?.assertPresent(name, current.manifest, { countsStaged: false });
         const { filePath, text } = toggledManifest(current.folder, enabled);
         await this.#options.store.setEnabled(current, enabled);

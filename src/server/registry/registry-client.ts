@@ -21,7 +21,7 @@ export interface RegistryAddress {
   readonly repository: string;
 }
 
-interface RegistryClientOptions extends RegistryAddress {
+export interface RegistryClientOptions extends RegistryAddress {
   /** Returns the current credential: `user:password`, a token, or undefined. Called again after the registry rejected it. */
   readonly credential: () => string | undefined;
 }

@@ -84,12 +84,13 @@ export class SecretRecords {
       this.#byOwner.clear();
       this.#count = 0;
     }
-    const rows = secretKinds.flatMap((kind) => changedOfKind(changed, kind, this.#store).map((row) => ({ ...row, kind })));
-    for (const { kind, key, value, revision } of rows) {
-      const [owner, name] = key.split(" ") as [string, string];
-      owners.add(owner);
-      this.#remove(owner, idOf(kind, name));
-      if (value !== undefined) this.#add({ kind, secret: JSON.parse(value) as StoredSecret, revision });
+    for (const kind of secretKinds) {
+      for (const { key, value, revision } of changedOfKind(changed, kind, this.#store)) {
+        const [owner, name] = key.split(" ") as [string, string];
+        owners.add(owner);
+        this.#remove(owner, idOf(kind, name));
+        if (value !== undefined) this.#add({ kind, secret: JSON.parse(value) as StoredSecret, revision });
+      }
     }
     return owners;
   }

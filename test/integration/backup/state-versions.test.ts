@@ -12,6 +12,7 @@ import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
 import { formatName, formatVersion } from "../../../src/server/backup/backup-format.js";
 import { BackupPieces } from "../../../src/server/backup/backup-stream.js";
 import { migrateKeys } from "../../../src/server/backup/migrate-keys.js";
+import { migratePackages } from "../../../src/server/backup/migrate-packages.js";
 import { restoreBackup } from "../../../src/server/backup/restore-backup.js";
 import { writeBackup } from "../../../src/server/backup/write-backup.js";
 import { createLog } from "../../../src/server/log/log.js";
@@ -128,4 +129,15 @@ test("keys of a store with a newer schema cannot be copied to a primary", async 
 
   expect((await readFile(file)).equals(before)).toBe(true);
   expect(await readdir(directories.stateDirectory)).toContain("keys.db");
+});
+
+test("packages of a key store with a newer schema cannot be moved to a registry", async () => {
+  const { directories, file } = await stoppedDaemon();
+  migrate(file);
+  const before = await readFile(file);
+  const environment = { RUNTIME_PACKAGE_STORE: "oci:http://127.0.0.1:9/runtimed" };
+
+  await expect(migratePackages(directories, environment, { target: "oci", isDryRun: false })).rejects.toEqual(refusal);
+
+  expect((await readFile(file)).equals(before)).toBe(true);
 });

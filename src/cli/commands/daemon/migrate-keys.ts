@@ -1,9 +1,8 @@
 import type { MigratedKeys } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
-import { runBackupProgram } from "../../backup/run-backup-program.js";
+import { runConfirmed } from "../../backup/run-backup-program.js";
 import { defineCommand } from "../../command/command.js";
 import { pluralize } from "../../output/format.js";
-import { confirmOnMachine } from "../../output/prompts.js";
 
 interface Options extends Pick<DirectoryOptions, "stateDir" | "service"> {
   readonly primary?: string;
@@ -37,11 +36,7 @@ export const command = defineCommand<[], Options>({
       ...(tokenFile !== undefined && { RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: tokenFile }),
     };
     const job = { action: "migrate-keys", file: "", variables } as const;
-    if (!dryRun && !context.flags.yes) {
-      const plan = await runBackupProgram(context, { ...job, isDryRun: true });
-      await confirmOnMachine(context, { consequence: `Move ${describe(plan)}`, name: "migrate-keys" });
-    }
-    const moved = await runBackupProgram(context, { ...job, isDryRun: dryRun });
+    const moved = await runConfirmed(context, job, { isDryRun: dryRun, consequenceOf: (plan) => `Move ${describe(plan)}` });
     const kept = moved.keptAs === undefined ? "" : `\nkept ${moved.keptAs}`;
     context.output.result({ dryRun, ...moved }, `${dryRun ? "would move" : "moved"} ${describe(moved)}${kept}`);
   },

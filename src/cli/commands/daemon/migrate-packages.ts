@@ -1,10 +1,9 @@
 import type { MigratedPackages, PackageStoreKind } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
-import { runBackupProgram } from "../../backup/run-backup-program.js";
+import { runConfirmed } from "../../backup/run-backup-program.js";
 import { defineCommand } from "../../command/command.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { pluralize } from "../../output/format.js";
-import { confirmOnMachine } from "../../output/prompts.js";
 
 interface Options extends DirectoryOptions {
   readonly to?: PackageStoreKind;
@@ -57,11 +56,7 @@ export const command = defineCommand<[], Options>({
       ...(tokenFile !== undefined && { RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: tokenFile }),
     };
     const job = { action: "migrate-packages", file: "", packageStore: to, variables } as const;
-    if (!dryRun && !context.flags.yes) {
-      const plan = await runBackupProgram(context, { ...job, isDryRun: true });
-      await confirmOnMachine(context, { consequence: describe("Move", plan), name: "migrate-packages" });
-    }
-    const migrated = await runBackupProgram(context, { ...job, isDryRun: dryRun });
+    const migrated = await runConfirmed(context, job, { isDryRun: dryRun, consequenceOf: (plan) => describe("Move", plan) });
     const local = migrated.local.map(({ folder, reason }) => `\nnot moved: ${folder}: ${reason}`).join("");
     context.output.result({ dryRun, ...migrated }, `${describe(dryRun ? "would move" : "moved", migrated)}${local}`);
     return migrated.local.length === 0 ? exitCodes.ok : exitCodes.conflict;

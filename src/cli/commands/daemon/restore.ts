@@ -1,10 +1,9 @@
 import path from "node:path";
 import type { RestoredBackup } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
-import { runBackupProgram } from "../../backup/run-backup-program.js";
+import { runConfirmed } from "../../backup/run-backup-program.js";
 import { defineCommand } from "../../command/command.js";
 import { pluralize } from "../../output/format.js";
-import { confirmOnMachine } from "../../output/prompts.js";
 
 interface Options extends DirectoryOptions {
   readonly dryRun?: boolean;
@@ -32,15 +31,11 @@ export const command = defineCommand<[file: string], Options>({
   async run(context, [given], { dryRun = false, discardOld = false, ...options }) {
     const file = path.resolve(context.workingDirectory, given);
     const job = { action: "restore", file, variables: directoryVariables(context, options), discardOld } as const;
-    if (!dryRun && !context.flags.yes) {
-      const plan = await runBackupProgram(context, { ...job, isDryRun: true });
+    const consequenceOf = (plan: RestoredBackup) => {
       context.output.note(`this will change:\n${describe(plan)}`);
-      await confirmOnMachine(context, {
-        consequence: `Replace all keys and uploaded packages with the backup of ${plan.createdAt}`,
-        name: "restore",
-      });
-    }
-    const restored = await runBackupProgram(context, { ...job, isDryRun: dryRun });
+      return `Replace all keys and uploaded packages with the backup of ${plan.createdAt}`;
+    };
+    const restored = await runConfirmed(context, job, { isDryRun: dryRun, consequenceOf });
     context.output.result({ dryRun, ...restored }, `${describe(restored)}${restored.kept.map((folder) => `\nkept ${folder}`).join("")}`);
   },
 });

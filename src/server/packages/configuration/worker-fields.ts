@@ -3,7 +3,7 @@ import type { ConfigFault, ConfigField } from "../../../shared/contract/configur
 import { nearestWord } from "../../../shared/nearest-word.js";
 import { parseSizeBytes, writtenSize } from "../../../shared/size.js";
 import { WorkerManifest } from "../../../shared/worker-manifest.js";
-import { validationMessage } from "../../../shared/validation-message.js";
+import { issueText, validationMessage } from "../../../shared/validation-message.js";
 
 export type ManifestFields = Readonly<Record<string, unknown>>;
 type FieldName = keyof typeof WorkerManifest.shape;
@@ -117,7 +117,7 @@ export function fieldFaults(rules: WorkerRules, name: string, field: FieldName, 
   if (!parsed.success) {
     return parsed.error.issues.map((issue) => ({
       name: field,
-      message: issue.path.length === 0 ? issue.message : `${issue.path.join(".")}: ${issue.message}`,
+      message: issue.path.length === 0 ? issue.message : issueText(issue),
       keys: [field, ...issue.path],
     }));
   }

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { StoredVersion } from "../../../../src/server/packages/package-store.js";
-import { withStoredVersions } from "../../../../src/server/packages/stored-folders.js";
+import { withStoredVersions, type ParsedManifests } from "../../../../src/server/packages/stored-folders.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 
 function stored(version: string, fields: Record<string, unknown>): StoredVersion {
@@ -11,9 +11,11 @@ function stored(version: string, fields: Record<string, unknown>): StoredVersion
 describe("the versions of the index without folders", () => {
   test("share one manifest when their fields are equal", async () => {
     const folder = path.join(await temporaryDirectory(), "shop");
+    const parsed: ParsedManifests = new Map();
 
-    const versions = withStoredVersions(folder, [], [stored("1.0.0", { entrypoint: "a.js" }), stored("2.0.0", { entrypoint: "a.js" })]);
-    const [other] = withStoredVersions(folder, [], [stored("3.0.0", { entrypoint: "b.js" })]);
+    const two = [stored("1.0.0", { entrypoint: "a.js" }), stored("2.0.0", { entrypoint: "a.js" })];
+    const versions = withStoredVersions(folder, [], two, parsed);
+    const [other] = withStoredVersions(folder, [], [stored("3.0.0", { entrypoint: "b.js" })], parsed);
 
     expect(versions.map(({ version, manifest }) => [version, manifest.entrypoint])).toEqual([
       ["1.0.0", "a.js"],
@@ -26,7 +28,7 @@ describe("the versions of the index without folders", () => {
   test("have a problem instead of an error when their fields are invalid", async () => {
     const folder = path.join(await temporaryDirectory(), "shop");
 
-    const versions = withStoredVersions(folder, [], [stored("1.0.0", { entrypoint: 7 }), stored("2.0.0", { entrypoint: 7 })]);
+    const versions = withStoredVersions(folder, [], [stored("1.0.0", { entrypoint: 7 }), stored("2.0.0", { entrypoint: 7 })], new Map());
 
     expect(versions.map(({ problem }) => typeof problem)).toEqual(["string", "string"]);
   });
