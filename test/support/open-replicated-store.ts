@@ -45,9 +45,21 @@ export async function openReplicatedStore(
 
 /** Returns the number of keys that the daemon has after a restart, including revoked keys. */
 export function keysInReplica(stateDirectory: string): number {
+  return readReplica(stateDirectory, (reader) => reader.allRows().keys.length);
+}
+
+/**
+ * Returns the newest revision that the daemon has after a restart. A sync that runs while the primary is restored replaces rows of the
+ * replica by restored ones, so a test restores the primary only when the replica has all changes.
+ */
+export function revisionInReplica(stateDirectory: string): number {
+  return readReplica(stateDirectory, (reader) => reader.readPosition().revision);
+}
+
+function readReplica<Result>(stateDirectory: string, read: (reader: ReplicaReader) => Result): Result {
   const reader = new ReplicaReader(path.join(stateDirectory, "replica/current/keys.db"));
   try {
-    return reader.allRows().keys.length;
+    return read(reader);
   } finally {
     reader.close();
   }

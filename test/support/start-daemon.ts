@@ -129,7 +129,8 @@ export async function startDaemon(
     kill,
     dispose: async () => {
       await kill();
-      await rm(directory, { recursive: true, force: true });
+      // After `kill`, processes of the daemon write until they notice its end.
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

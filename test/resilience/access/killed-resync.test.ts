@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { backUpPrimary } from "../../support/back-up-primary.js";
 import { connect } from "../../support/connect.js";
+import { keysInReplica } from "../../support/open-replicated-store.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { startSqld } from "../../support/start-sqld.js";
 
@@ -29,10 +31,9 @@ test.each(["from-cache", "accept-primary"] as const)(
       const { data } = await keys.create({ body: { name: "revoked", role: "viewer" } });
       const restore = await backUpPrimary(sqld);
       await expect.poll(async () => (await index.show()).problem).toBeNull();
-      for (const name of kept.slice(1)) await keys.create({ body: { name, role: "viewer" } });
       await keys.revoke({ params: { id: String(data.id) } });
-      // The replica contains the changes after the next sync.
-      await delay(1_000);
+      for (const name of kept.slice(1)) await keys.create({ body: { name, role: "viewer" } });
+      await expect.poll(() => keysInReplica(path.join(directory, "state"))).toBe(data.id + 2);
       await restore();
       await expect.poll(async () => (await index.show()).divergence?.missingCount, { timeout: 30_000 }).toBe(3);
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { ReplicatedKeyStore } from "../../../../src/server/access/replica/replicated-key-store.js";
 import { backUpPrimary, emptyPrimary } from "../../../support/back-up-primary.js";
-import { keysInReplica, newKey, openReplicatedStore, type OpenedStore } from "../../../support/open-replicated-store.js";
+import { keysInReplica, newKey, openReplicatedStore, revisionInReplica, type OpenedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 
 /** No poll of the daemon detects a change. */
@@ -35,7 +35,8 @@ async function openDiverged(count: number): Promise<{ sqld: Sqld; daemons: Opene
   await expect.poll(() => isWritable(store)).toBe(true);
   await store.revoke(id, 1_700_000_001);
   await store.create(newKey("added"));
-  await addHost(store, "b");
+  const [{ revision } = { revision: 0 }] = (await addHost(store, "b")) ?? [];
+  for (const { stateDirectory } of daemons) await expect.poll(() => revisionInReplica(stateDirectory)).toBe(revision);
   for (const each of daemons) await expect.poll(() => hostsIn(each.store)).toEqual(["a", "b"]);
   await restore();
   for (const each of daemons) await expect.poll(() => each.store.readState().divergence?.missingCount).toBe(3);
