@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { connect as connectTls } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { connect, uploadOf } from "../support/connect.js";
 import { openBrowser } from "../support/open-browser.js";
@@ -15,22 +13,6 @@ const env = {
   RUNTIME_APP_DOMAIN: "apps.example.org",
 };
 
-const handshakeMs = 120_000;
-
-/**
- * Returns the issuer of the certificate that Caddy presents for this host. Chromium ends a handshake after 30 s, and the first certificate
- * can take longer on a machine without a network.
- */
-async function fetchIssuer(port: number, host: string): Promise<string> {
-  const socket = connectTls({ host: "127.0.0.1", port, servername: host, rejectUnauthorized: false });
-  try {
-    await once(socket, "secureConnect", { signal: AbortSignal.timeout(handshakeMs) });
-    return String(socket.getPeerCertificate().issuer.CN);
-  } finally {
-    socket.destroy();
-  }
-}
-
 test("Caddy obtains a certificate at the first request, and only for hosts of a worker", { timeout: 300_000 }, async () => {
   const daemon = await startDaemon({ env });
   onTestFinished(daemon.dispose);
@@ -43,14 +25,14 @@ test("Caddy obtains a certificate at the first request, and only for hosts of a 
   const browser = await openBrowser({ localHosts: ["*.test", "*.example.org"], localPort: port });
   onTestFinished(() => browser.close());
   const page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
-  page.setDefaultNavigationTimeout(handshakeMs);
+  // The first page of a browser took up to 31 s on a machine without a network.
+  page.setDefaultNavigationTimeout(120_000);
   expect(acme.log()).not.toContain("shop.test");
 
   for (const [url, name] of [
     ["https://shop.test/", "shop.test"],
     ["https://shop.apps.example.org/", "shop.apps.example.org"],
   ] as const) {
-    expect(await fetchIssuer(port, name)).toMatch(/^Pebble Intermediate CA/);
     const response = await page.goto(url);
     expect(await page.title()).toBe("Shop");
     expect(await response?.securityDetails()).toMatchObject({ issuer: expect.stringMatching(/^Pebble Intermediate CA/) });

@@ -94,10 +94,19 @@ export const startCaddy: StartProxy = async (ports) => {
   return `https://127.0.0.1:${port}`;
 };
 
-/** Starts Caddy with the host names of the shipped Caddyfile, which gets certificates from this server. Returns its port. */
+/**
+ * Starts Caddy with the shipped Caddyfile, which gets certificates from this server. Returns its port. Caddy 2.6 writes its account file
+ * twice at once, and damages it, if it requests two certificates before it has an account. So it starts with one of its own host names, and
+ * is ready when it has the certificate.
+ */
 export async function startCaddyWithAcme(upstream: number, { directory, authority }: AcmeServer): Promise<number> {
   const port = await freePort();
-  await runCaddy([upstream], { port, options: [`acme_ca ${directory}`, `acme_ca_root ${authority}`] });
+  await runCaddy([upstream], {
+    port,
+    replacements: [[ownSite, "panel.example.org {"]],
+    options: [`acme_ca ${directory}`, `acme_ca_root ${authority}`],
+    ready: /certificate obtained successfully/,
+  });
   return port;
 }
 
@@ -105,9 +114,13 @@ interface CaddyOptions {
   readonly port: number;
   readonly replacements?: readonly (readonly [part: string, replacement: string])[];
   readonly options?: readonly string[];
+  readonly ready?: RegExp;
 }
 
-async function runCaddy(ports: readonly number[], { port, replacements = [], options = [] }: CaddyOptions): Promise<void> {
+async function runCaddy(
+  ports: readonly number[],
+  { port, replacements = [], options = [], ready = /serving initial configuration/ }: CaddyOptions,
+): Promise<void> {
   const directory = await temporaryDirectory();
   const plainPort = await freePort();
   const ownOptions = ["admin off", "default_bind 127.0.0.1", `https_port ${port}`, `http_port ${plainPort}`, ...options];
@@ -119,5 +132,5 @@ async function runCaddy(ports: readonly number[], { port, replacements = [], opt
   ]);
   const file = path.join(directory, "Caddyfile");
   await writeFile(file, site);
-  await runServer("caddy", ["run", "--adapter", "caddyfile", "--config", file], { ready: /serving initial configuration/, cwd: directory });
+  await runServer("caddy", ["run", "--adapter", "caddyfile", "--config", file], { ready, cwd: directory });
 }
