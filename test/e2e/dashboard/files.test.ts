@@ -70,7 +70,7 @@ test.each([
   await window.waitFor("index.html");
   await window.waitFor("ready");
   await window.waitFor("q quit");
-  await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
+  await expect(steady(await window.settledText())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
 });
 
 test("opens a folder with enter; esc shows its parent with the folder selected", async () => {

@@ -169,7 +169,9 @@ test.each([
   await window.waitFor(() => window.text().split("an error").length > shots);
   await window.waitFor("as root (admin)");
   await window.waitFor("ready");
-  await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
+  await expect(steady(await window.settledText()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(
+    `screens/logs-${columns}x${rows}.txt`,
+  );
 });
 
 test("switches between console output, requests and all log lines when s is pressed", async () => {
