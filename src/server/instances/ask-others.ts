@@ -25,7 +25,7 @@ interface CollectOptions<Offered extends Operations, Result> {
   readonly readOwn: () => Result | Promise<Result>;
 }
 
-const gone = { state: "gone", problem: "It has sent no heartbeat for 30 s." } as const;
+const gone = { state: "gone", problem: "It was stopped, or has sent no heartbeat for 30 s." } as const;
 
 /** Returns whether a request concerns other daemons. Returns false for `self`, and for `all` while no other daemon is registered. */
 export function asksOthers({ registry }: KnownInstances, wanted: string): boolean {

@@ -37,13 +37,13 @@ const gone = {
   state: "gone",
   lagSeconds: null,
   isolates: null,
-  problem: "It has sent no heartbeat for 30 s.",
+  problem: "It was stopped, or has sent no heartbeat for 30 s.",
 };
 
 describe("runtimectl instances list", () => {
   test("prints one line per daemon and marks the one that responds", async () => {
     expect((await run(["instances", "list"], { "/api/instances": [own, gone] })).stdout).toBe(
-      "eu-1 *\thttp://10.0.0.11:8000\t1.2.3\tready\t0.3 s\t3\t\neu-2\t-\t1.2.3\tgone\t-\t-\tIt has sent no heartbeat for 30 s.\n",
+      "eu-1 *\thttp://10.0.0.11:8000\t1.2.3\tready\t0.3 s\t3\t\neu-2\t-\t1.2.3\tgone\t-\t-\tIt was stopped, or has sent no heartbeat for 30 s.\n",
     );
   });
 

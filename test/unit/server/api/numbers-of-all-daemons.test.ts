@@ -166,7 +166,7 @@ describe("the metrics of all daemons", () => {
     expect(await readHistory(true, away)).toMatchObject({ points: { incomplete: [true] } });
     expect(await readHistory(true, gone)).toMatchObject({
       points: { incomplete: [false] },
-      instances: [{}, { problem: "It has sent no heartbeat for 30 s." }],
+      instances: [{}, { problem: "It was stopped, or has sent no heartbeat for 30 s." }],
     });
   });
 

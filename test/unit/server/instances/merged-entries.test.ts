@@ -216,7 +216,7 @@ test("a daemon that runs and does not respond possibly has more entries, a daemo
   expect(await read(undefined)).toMatchObject({ hasMore: true, before: "id-0:0", instances: [{}, { problem: "It is away." }] });
   gone.add("id-1");
   const page = await read(undefined);
-  expect(page).toMatchObject({ hasMore: false, instances: [{}, { problem: "It has sent no heartbeat for 30 s." }] });
+  expect(page).toMatchObject({ hasMore: false, instances: [{}, { problem: "It was stopped, or has sent no heartbeat for 30 s." }] });
   expect(page).not.toHaveProperty("before");
 });
 
