@@ -3,7 +3,7 @@ import type { Config } from "./config/config.js";
 import { eventOfOtherDaemon, type RuntimeEvents } from "./events/runtime-events.js";
 import { InstanceClient } from "./instances/instance-client.js";
 import type { InstanceRegistry } from "./instances/instance-registry.js";
-import { MergedStreams } from "./instances/merged-stream.js";
+import { MergedStreams } from "./instances/merged-streams.js";
 import { Signals, type Signal } from "./instances/signals.js";
 import type { Log } from "./log/log.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";

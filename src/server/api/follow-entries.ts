@@ -3,7 +3,8 @@ import type { EventFeed } from "../http/handler.js";
 import { askInstance, type KnownInstances } from "../instances/ask-others.js";
 import { parsePosition } from "../instances/entry-position.js";
 import { readEntries, type Entry, type EntrySource } from "../instances/merged-entries.js";
-import { hasPages, type MergedStreams, type StreamSource } from "../instances/merged-stream.js";
+import { hasPages, type StreamCall, type StreamSource } from "../instances/merged-stream.js";
+import type { MergedStreams } from "../instances/merged-streams.js";
 
 /** The daemons with the same primary, and the open streams with their entries. */
 export interface StreamingInstances extends KnownInstances {
@@ -17,18 +18,11 @@ export type ListedSource<Offered extends Operations, Item extends Entry> = Strea
     readonly assertPresent?: () => Promise<void>;
   };
 
-interface EntriesCall {
-  /** `all`, `self`, or the name or id of a daemon. */
-  readonly wanted: string;
-  readonly before: string | undefined;
-  readonly lastEventId: string | undefined;
-}
-
 /** Returns a stream of the entries of the wanted daemons. Throws INSTANCE_NOT_FOUND, INSTANCE_UNAVAILABLE or TOO_MANY_STREAMS. */
 export async function followEntries<Offered extends Operations, Item extends Entry>(
   instances: StreamingInstances,
   source: StreamSource<Offered, Item> & Pick<ListedSource<Offered, Item>, "assertPresent">,
-  call: EntriesCall,
+  call: StreamCall,
 ): Promise<EventFeed<Item>> {
   const { wanted, before, lastEventId } = call;
   const { registry } = instances;

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiError } from "../../shared/api-error.js";
 import { ChangeSignal } from "../../shared/change-signal.js";
 import type { ClientOf, FollowOptions, Operations } from "../../shared/client.js";
 import type { KnownInstances } from "./ask-others.js";
@@ -9,8 +8,6 @@ import { problemOf } from "./instance-client.js";
 import type { RegisteredInstance } from "./instance-registry.js";
 import { askForPages, newestEntries, type Entry, type EntrySource, type OwnedEntry } from "./merged-entries.js";
 
-/** Maximum number of streams with entries of other daemons. Each occupies a stream of each other daemon, which have a maximum of 100. */
-const mostMergedStreams = 32;
 /** Maximum number of entries in a batch. */
 const batchEntries = 256;
 /** Number of characters of its entries at which a batch ends. */
@@ -53,63 +50,16 @@ export interface PositionedEntry<Item> {
   readonly event: Item;
 }
 
-interface StreamCall {
-  /** `all`, or the name or id of one daemon. */
+/** The wanted daemons, and where their entries begin. */
+export interface StreamCall {
+  /** `all`, or the name or id of one daemon. Handlers of the API also accept `self`. */
   readonly wanted: string;
   readonly before: string | undefined;
   readonly lastEventId: string | undefined;
 }
 
-/** All open streams with entries of several daemons. */
-export class MergedStreams {
-  #openCount = 0;
-  /** Unix times in ms at which a stream found that daemons were gone. They have made no later change. */
-  readonly #gone = new Map<string, number>();
-
-  /**
-   * Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. The feed throws it, too, when
-   * it begins or when another daemon registers.
-   */
-  feed<Offered extends Operations, Item extends Entry>(
-    instances: KnownInstances,
-    source: StreamSource<Offered, Item>,
-    call: StreamCall,
-  ): (signal: AbortSignal) => AsyncGenerator<readonly PositionedEntry<Item>[]> {
-    const isAlone = instances.registry.others().length === 0;
-    if (!isAlone) this.#assertPlace();
-    return (signal) => this.#run(signal, isAlone, (open) => new MergedStream(instances, source, open).run(call));
-  }
-
-  /** Occupies a place at the beginning of a stream, or when the stream connects to other daemons. */
-  async *#run<Batch>(signal: AbortSignal, isAlone: boolean, open: (stream: OpenStream) => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
-    const ending = new AbortController();
-    let isCounted = false;
-    const occupyPlace = () => {
-      if (isCounted) return;
-      this.#assertPlace();
-      this.#openCount += 1;
-      isCounted = true;
-    };
-    try {
-      if (!isAlone) occupyPlace();
-      yield* open({ signal: AbortSignal.any([signal, ending.signal]), occupyPlace, gone: this.#gone });
-    } finally {
-      this.#openCount -= isCounted ? 1 : 0;
-      ending.abort();
-    }
-  }
-
-  #assertPlace(): void {
-    if (this.#openCount < mostMergedStreams) return;
-    throw new ApiError(
-      "TOO_MANY_STREAMS",
-      `${mostMergedStreams} streams with entries of other daemons are open. Close a stream, or set instance=self.`,
-      { retryAfterSeconds: 10 },
-    );
-  }
-}
-
-interface OpenStream {
+/** The part of a stream that all open streams share. */
+export interface OpenStream {
   readonly signal: AbortSignal;
   /** Counts the stream, unless it is counted. Throws TOO_MANY_STREAMS. */
   readonly occupyPlace: () => void;
@@ -118,7 +68,7 @@ interface OpenStream {
 }
 
 /** One stream with the entries of several daemons, ordered by time as far as they arrive within 200 ms. */
-class MergedStream<Offered extends Operations, Item extends Entry> {
+export class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #instances: KnownInstances;
   readonly #source: StreamSource<Offered, Item>;
   readonly #signal: AbortSignal;

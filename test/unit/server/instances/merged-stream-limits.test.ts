@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../../../src/shared/api-error.js";
-import { MergedStreams, type PositionedEntry } from "../../../../src/server/instances/merged-stream.js";
+import type { PositionedEntry } from "../../../../src/server/instances/merged-stream.js";
+import { MergedStreams } from "../../../../src/server/instances/merged-streams.js";
 import { at, collect, Daemon, type Item, named, open, reconnectedMs } from "./stream-daemons.js";
 
 const isOfB = (batch: readonly PositionedEntry<Item>[]) => batch.some(({ event }) => event.instance === "b");

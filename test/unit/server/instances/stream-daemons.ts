@@ -4,7 +4,8 @@ import { ApiError } from "../../../../src/shared/api-error.js";
 import { ChangeSignal } from "../../../../src/shared/change-signal.js";
 import type { Operations } from "../../../../src/shared/client.js";
 import type { KnownInstances } from "../../../../src/server/instances/ask-others.js";
-import { MergedStreams, type PositionedEntry, type StreamSource } from "../../../../src/server/instances/merged-stream.js";
+import type { PositionedEntry, StreamSource } from "../../../../src/server/instances/merged-stream.js";
+import { MergedStreams } from "../../../../src/server/instances/merged-streams.js";
 
 export interface Item {
   readonly id: number;

@@ -1,0 +1,57 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { Operations } from "../../shared/client.js";
+import type { KnownInstances } from "./ask-others.js";
+import type { Entry } from "./merged-entries.js";
+import { MergedStream, type OpenStream, type PositionedEntry, type StreamCall, type StreamSource } from "./merged-stream.js";
+
+/** Maximum number of streams with entries of other daemons. Each occupies a stream of each other daemon, which have a maximum of 100. */
+const mostMergedStreams = 32;
+
+/** All open streams with entries of several daemons. */
+export class MergedStreams {
+  #openCount = 0;
+  /** Unix times in ms at which a stream found that daemons were gone. They have made no later change. */
+  readonly #gone = new Map<string, number>();
+
+  /**
+   * Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. The feed throws it, too, when
+   * it begins or when another daemon registers.
+   */
+  feed<Offered extends Operations, Item extends Entry>(
+    instances: KnownInstances,
+    source: StreamSource<Offered, Item>,
+    call: StreamCall,
+  ): (signal: AbortSignal) => AsyncGenerator<readonly PositionedEntry<Item>[]> {
+    const isAlone = instances.registry.others().length === 0;
+    if (!isAlone) this.#assertPlace();
+    return (signal) => this.#run(signal, isAlone, (open) => new MergedStream(instances, source, open).run(call));
+  }
+
+  /** Occupies a place at the beginning of a stream, or when the stream connects to other daemons. */
+  async *#run<Batch>(signal: AbortSignal, isAlone: boolean, open: (stream: OpenStream) => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+    const ending = new AbortController();
+    let isCounted = false;
+    const occupyPlace = () => {
+      if (isCounted) return;
+      this.#assertPlace();
+      this.#openCount += 1;
+      isCounted = true;
+    };
+    try {
+      if (!isAlone) occupyPlace();
+      yield* open({ signal: AbortSignal.any([signal, ending.signal]), occupyPlace, gone: this.#gone });
+    } finally {
+      this.#openCount -= isCounted ? 1 : 0;
+      ending.abort();
+    }
+  }
+
+  #assertPlace(): void {
+    if (this.#openCount < mostMergedStreams) return;
+    throw new ApiError(
+      "TOO_MANY_STREAMS",
+      `${mostMergedStreams} streams with entries of other daemons are open. Close a stream, or set instance=self.`,
+      { retryAfterSeconds: 10 },
+    );
+  }
+}
