@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { freePort } from "./free-port.mjs";
+import { freePort } from "../../bench/support/free-port.mjs";
 import { writeSampleHistory } from "./sample-history.mjs";
 import { deployments, keys, plugins, traffic } from "./sample-packages.mjs";
 

@@ -1,23 +1,21 @@
 // Two daemons that share a primary, for the pictures of the instances.
-import { execFile, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { freePort } from "./free-port.mjs";
+import { freePort } from "../../bench/support/free-port.mjs";
+import { waitForResponse } from "../../bench/support/server.mjs";
+import { Sqld } from "../../bench/support/sqld.mjs";
+import { Stage } from "../../bench/support/stage.mjs";
 import { keys } from "./sample-packages.mjs";
 
 const bin = fileURLToPath(new URL("../../bin/", import.meta.url));
-const run = promisify(execFile);
 const rootKey = "root-key-of-the-pictures";
 const startTimeoutMs = 30_000;
 
 /** Starts a libSQL server and two daemons, `eu-1` and the drained `eu-2`, in a temporary folder. The caller must close them. */
 export async function openSampleInstances() {
-  const instances = new SampleInstances(await mkdtemp(path.join(tmpdir(), "runtimed-pictures-")));
+  const instances = new SampleInstances();
   try {
     await instances.fill();
     return instances;
@@ -33,14 +31,12 @@ class SampleInstances {
   /** Key of the user who signs in to the panel and the dashboard. */
   panelKey;
   directory;
-  #processes = [];
-
-  constructor(directory) {
-    this.directory = directory;
-  }
+  #stage = new Stage({});
+  #daemons = [];
 
   async fill() {
-    const primaryUrl = await this.#startPrimary();
+    this.directory = await this.#stage.temporaryDirectory();
+    const { url: primaryUrl } = await Sqld.start(this.#stage);
     const urls = [];
     for (const name of ["eu-1", "eu-2"]) urls.push(await this.#startDaemon(name, primaryUrl));
     [this.url] = urls;
@@ -59,24 +55,10 @@ class SampleInstances {
     });
   }
 
+  /** Ends the daemons before their primary, so that they remove their heartbeats. */
   async close() {
-    // The daemons end before their primary, so that they remove their heartbeats.
-    for (const child of this.#processes.toReversed()) {
-      if (child.exitCode !== null) continue;
-      const exited = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGTERM");
-      await exited;
-    }
-    await rm(this.directory, { recursive: true, force: true });
-  }
-
-  async #startPrimary() {
-    const address = `127.0.0.1:${await freePort()}`;
-    const folder = path.dirname(createRequire(import.meta.url).resolve(`@sqld/${process.platform}-${process.arch}/package.json`));
-    const flags = ["--db-path", path.join(this.directory, "primary"), "--http-listen-addr", address, "--no-welcome"];
-    this.#spawn(path.join(folder, "sqld"), flags, { env: { RUST_LOG: "error" } });
-    await waitUntil("the primary responds", () => isOk(`http://${address}/health`));
-    return `http://${address}`;
+    for (const daemon of this.#daemons) await this.#stage.end(daemon);
+    await this.#stage.dispose();
   }
 
   async #startDaemon(name, primaryUrl) {
@@ -94,8 +76,10 @@ class SampleInstances {
       RUNTIME_INSTANCE_NAME: name,
       RUNTIME_INSTANCE_URL: url,
     };
-    this.#spawn(process.execPath, [path.join(bin, "runtimed.js")], { cwd, env });
-    await waitUntil(`${name} is ready`, () => isOk(`${url}/api/health/ready`));
+    const stdio = ["ignore", "ignore", "inherit"];
+    const daemon = this.#stage.spawn(process.execPath, [path.join(bin, "runtimed.js")], { cwd, env, stdio });
+    this.#daemons.push(daemon);
+    await waitForResponse(daemon, `${url}/api/health/ready`, name);
     return url;
   }
 
@@ -111,7 +95,7 @@ class SampleInstances {
       RUNTIMECTL_KEY: rootKey,
       RUNTIMECTL_CONFIG_DIR: path.join(this.directory, "runtimectl"),
     };
-    await run(process.execPath, [path.join(bin, "runtimectl.js"), "deploy", folder], { env });
+    await this.#stage.run(process.execPath, [path.join(bin, "runtimectl.js"), "deploy", folder], { env });
     await fetch(`${url}/storefront/`);
   }
 
@@ -121,10 +105,6 @@ class SampleInstances {
     if (!response.ok) throw new Error(`${target}: ${await response.text()}`);
     return response.json();
   }
-
-  #spawn(program, words, options) {
-    this.#processes.push(spawn(program, words, { ...options, stdio: ["ignore", "ignore", "inherit"] }));
-  }
 }
 
 async function waitUntil(what, isTrue) {
@@ -133,11 +113,4 @@ async function waitUntil(what, isTrue) {
     if (Date.now() > deadline) throw new Error(`Within ${startTimeoutMs / 1000} s, this did not happen: ${what}`);
     await delay(100);
   }
-}
-
-async function isOk(url) {
-  return fetch(url).then(
-    ({ ok }) => ok,
-    () => false,
-  );
 }
