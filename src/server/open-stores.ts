@@ -2,23 +2,20 @@ import { statfs } from "node:fs/promises";
 import path from "node:path";
 import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
-import { DivergedError } from "./access/replica/divergence.js";
-import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { Config } from "./config/config.js";
+import type { PrimarySource } from "./config/primary-source.js";
 import { eventOfOtherDaemon, type RuntimeEvents } from "./events/runtime-events.js";
 import { DiskSpace } from "./health/disk-space.js";
 import { InstanceRegistry } from "./instances/instance-registry.js";
-import { openOwnInstance } from "./instances/own-instance.js";
+import { openOwnInstance, type OwnInstance } from "./instances/own-instance.js";
 import type { Log } from "./log/log.js";
 import { MetricsHistory } from "./metrics/history/metrics-history.js";
-import { openOciStores } from "./package-store/oci-stores.js";
-import { StoredPlugins } from "./package-store/stored-plugins.js";
 import type { UseOf } from "./package-store/package-cache.js";
+import type { StoredPlugins } from "./package-store/stored-plugins.js";
 import type { PackageTools } from "./packages/package-tools.js";
 import type { Plugins } from "./plugins/plugins.js";
 import { packageVersion } from "./package-root.js";
 import { directoryStore } from "./packages/directory-store.js";
-import { StoredVersions } from "./package-store/stored-versions.js";
 import type { WorkerPackagesOptions } from "./packages/worker-packages-options.js";
 import type { WorkerPackages } from "./packages/worker-packages.js";
 import type { LeaseStore } from "./storage/lease-store.js";
@@ -39,21 +36,33 @@ export async function openKeyStore(
   const { primary, stateDirectory } = config;
   const own = await openOwnInstance(config, packageVersion);
   const store = primary
-    ? await ReplicatedKeyStore.open({
-        source: primary,
-        stateDirectory,
-        instance: own,
-        onForeignChange: ({ type, ...subject }) => events.publish(eventOfOtherDaemon({ type, subject })),
-        onDivergence: (divergence) =>
-          events.publish({
-            type: divergence ? "index.diverged" : "index.resynced",
-            message: divergence ? new DivergedError(divergence).message : "the primary has all rows of this daemon",
-          }),
-        log,
-      })
+    ? await openReplicatedKeyStore(primary, { stateDirectory, own, events, log })
     : new LocalKeyStore({ stateDirectory, log });
   const { records, leases } = store;
   return { store, registry: new InstanceRegistry({ own, records, leases, isShared: primary !== undefined, log }) };
+}
+
+/** Loads the code for a primary and opens the replica. A daemon without primary does not load this code. */
+async function openReplicatedKeyStore(
+  source: PrimarySource,
+  { stateDirectory, own, events, log }: { stateDirectory: string; own: OwnInstance; events: RuntimeEvents; log: Log },
+): Promise<KeyStore> {
+  const [{ ReplicatedKeyStore }, { DivergedError }] = await Promise.all([
+    import("./access/replica/replicated-key-store.js"),
+    import("./access/replica/divergence.js"),
+  ]);
+  return await ReplicatedKeyStore.open({
+    source,
+    stateDirectory,
+    instance: own,
+    onForeignChange: ({ type, ...subject }) => events.publish(eventOfOtherDaemon({ type, subject })),
+    onDivergence: (divergence) =>
+      events.publish({
+        type: divergence ? "index.diverged" : "index.resynced",
+        message: divergence ? new DivergedError(divergence).message : "the primary has all rows of this daemon",
+      }),
+    log,
+  });
 }
 
 /** Opens the runs of cron jobs and creates the jobs. With a primary, leases decide which daemon runs a job. */
@@ -93,6 +102,11 @@ export async function openPackageStore(
 ): Promise<{ workers: Pick<WorkerPackagesOptions, "store" | "createStored">; shared: SharedPackages | undefined }> {
   if (!packageSource) return { workers: { store: directoryStore }, shared: undefined };
   const { cacheSizeBytes } = packageSource;
+  const [{ openOciStores }, { StoredPlugins }, { StoredVersions }] = await Promise.all([
+    import("./package-store/oci-stores.js"),
+    import("./package-store/stored-plugins.js"),
+    import("./package-store/stored-versions.js"),
+  ]);
   const stores = await openOciStores({ source: packageSource, records, leases, isShared: primary !== undefined, log });
   const { archives, collector, versions: store } = stores;
   const useOf: UseOf = (version) => engine().useOf(version);

@@ -59,7 +59,7 @@ export class RegistryClient {
     return new RegistryClient(options, agent);
   }
 
-  /** Returns the URL of a resource in the repository, such as `blobs/sha256:…`. */
+  /** Returns the URL of a resource in the repository, such as `blobs/sha256:0123`. */
   urlOf(resource: string): URL {
     return new URL(`/v2/${this.#options.repository}/${resource}`, this.#registry);
   }
