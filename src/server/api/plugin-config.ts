@@ -44,7 +44,7 @@ function assertTextAllowed(principal: Principal, pluginUploads: PluginUploadMode
   if (!principal.permissions.includes(permissionForText))
     throw new ApiError(
       "PERMISSION_DENIED",
-      `Changing the whole manifest needs the permission ${permissionForText}, which the key "${principal.name}" (role ${principal.role}) does not have. Without this permission, send only the changed settings, in the field set.`,
+      `Changing the whole manifest needs the permission ${permissionForText}, which the key "${principal.name}" (role ${principal.role}) does not have. Without this permission, send only the changed settings, in the field \`set\`.`,
     );
   assertPluginUpload(pluginUploads, principal);
 }
