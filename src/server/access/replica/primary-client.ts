@@ -68,12 +68,15 @@ export class Primary {
   }
 
   async #writeUntilDone(statements: readonly Statement[], signal: AbortSignal): Promise<SqlRow[][]> {
+    let isPossiblyCommitted = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#run("BEGIN IMMEDIATE", statements, signal);
       } catch (error) {
-        const kind = error instanceof PrimaryError ? error.kind : undefined;
-        if (kind !== "busy" && !(kind === "unreachable" && attempt === 1)) throw error;
+        if (!(error instanceof PrimaryError)) throw error;
+        isPossiblyCommitted ||= error.isPossiblyCommitted;
+        error.isPossiblyCommitted = isPossiblyCommitted;
+        if (error.kind !== "busy" && !(error.kind === "unreachable" && attempt === 1)) throw error;
         await delay(Math.random() * longestPauseMs);
       }
     }
@@ -92,7 +95,7 @@ export class Primary {
   }
 
   async #send(body: object, signal: AbortSignal): Promise<PipelineResponse> {
-    if (signal.aborted) throw PrimaryError.late(this.#deadlineMs);
+    if (signal.aborted) throw PrimaryError.late(this.#deadlineMs, { isSent: false });
     try {
       const { statusCode, body: answer } = await this.#pool.request({
         method: "POST",
@@ -108,7 +111,7 @@ export class Primary {
     } catch (cause) {
       if (cause instanceof PrimaryError) throw cause;
       if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its response is not JSON");
-      throw signal.aborted ? PrimaryError.late(this.#deadlineMs) : PrimaryError.unreachable(cause);
+      throw signal.aborted ? PrimaryError.late(this.#deadlineMs, { isSent: true }) : PrimaryError.unreachable(cause);
     }
   }
 }
@@ -170,8 +173,11 @@ function fromHrana(value: HranaValue | undefined): SqlValue {
   return value.type === "integer" ? Number(value.value) : value.value;
 }
 
+/** Codes of errors before a request is sent. */
+const notSentCodes = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+
 type PrimaryErrorKind =
-  /** The primary did not respond. The primary has possibly committed the transaction. */
+  /** The primary did not respond. */
   | "unreachable"
   | "late"
   /** The primary rejected the token and changed nothing. */
@@ -186,6 +192,8 @@ type PrimaryErrorKind =
 /** Error of a transaction on the primary. Logs put the words "the primary" before the message, so the message begins with a verb. */
 export class PrimaryError extends Error {
   readonly kind: PrimaryErrorKind;
+  /** True if the primary received the transaction and its response is lost. The primary has then possibly committed the transaction. */
+  isPossiblyCommitted = false;
 
   private constructor(kind: PrimaryErrorKind, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -195,11 +203,15 @@ export class PrimaryError extends Error {
 
   static unreachable(cause: unknown): PrimaryError {
     const { code, message } = cause as NodeJS.ErrnoException;
-    return new PrimaryError("unreachable", `cannot be reached (${code ?? message})`, cause);
+    const error = new PrimaryError("unreachable", `cannot be reached (${code ?? message})`, cause);
+    error.isPossiblyCommitted = !notSentCodes.has(code ?? "");
+    return error;
   }
 
-  static late(deadlineMs: number): PrimaryError {
-    return new PrimaryError("late", `did not respond within ${deadlineMs / 1000} s`);
+  static late(deadlineMs: number, { isSent }: { isSent: boolean }): PrimaryError {
+    const error = new PrimaryError("late", `did not respond within ${deadlineMs / 1000} s`);
+    error.isPossiblyCommitted = isSent;
+    return error;
   }
 
   static unauthorised(status: number): PrimaryError {
@@ -214,7 +226,9 @@ export class PrimaryError extends Error {
   }
 
   static unexpected(what: string): PrimaryError {
-    return new PrimaryError("unexpected", `does not behave like a libSQL server: ${what}`);
+    const error = new PrimaryError("unexpected", `does not behave like a libSQL server: ${what}`);
+    error.isPossiblyCommitted = true;
+    return error;
   }
 }
 

@@ -194,7 +194,7 @@ export class ReplicatedKeyStore implements KeyStore {
     try {
       await this.#replication.resync(mode);
     } catch (error) {
-      throw error instanceof ApiError ? error : unavailable((error as Error).message, error);
+      throw error instanceof ApiError ? error : unavailable((error as Error).message, { cause: error });
     }
     return { keys: this.keyCount, records: this.records.recordCount };
   }
@@ -277,7 +277,7 @@ export class ReplicatedKeyStore implements KeyStore {
       });
     } catch (error) {
       if (!(error instanceof PrimaryError)) throw error;
-      throw error.kind === "without-tables" ? await this.#notAccepted() : unavailable(error.message, error);
+      throw error.kind === "without-tables" ? await this.#notAccepted() : unavailable(error.message, { cause: error });
     }
   }
 
@@ -287,7 +287,7 @@ export class ReplicatedKeyStore implements KeyStore {
     } catch (error) {
       if (!(error instanceof PrimaryError)) throw error;
       if (error.kind === "without-tables") return [];
-      throw unavailable(error.message, error);
+      throw unavailable(error.message, { cause: error, isChange: false });
     }
   }
 
@@ -309,13 +309,14 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 }
 
-function unavailable(why: string, cause?: unknown): ApiError {
-  return new ApiError(
-    "KEY_STORE_UNAVAILABLE",
-    `The key store is not writable now, because its primary ${why}. Nothing was changed. Retry later.`,
-    {
-      retryAfterSeconds,
-      ...(cause !== undefined && { cause }),
-    },
-  );
+/** Returns the error of a change or a read. If `cause` is the error of a change, says whether the primary has possibly made the change. */
+function unavailable(why: string, { cause, isChange = true }: { cause?: unknown; isChange?: boolean } = {}): ApiError {
+  const isPossiblyMade = isChange && cause instanceof PrimaryError && cause.isPossiblyCommitted;
+  const outcome = isPossiblyMade
+    ? "The primary has possibly made the change: check it before you retry."
+    : "Nothing was changed. Retry later.";
+  return new ApiError("KEY_STORE_UNAVAILABLE", `The key store is not writable now, because its primary ${why}. ${outcome}`, {
+    retryAfterSeconds,
+    ...(cause !== undefined && { cause }),
+  });
 }

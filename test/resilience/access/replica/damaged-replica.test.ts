@@ -159,6 +159,21 @@ describe("a key store whose primary sends no valid response", () => {
     await expect.poll(() => watching.list()).toEqual([]);
   });
 
+  test("says that a change is possibly made when the repeated request gets no response either", async () => {
+    const sqld = await primary();
+    const proxy = await cuttingWay(sqld.url);
+    const { store } = await openReplicatedStore(proxy.url);
+    proxy.cutNextAnswerTo("INSERT INTO keys", 2);
+
+    await expect(store.create(newKey("unknown"))).rejects.toMatchObject({
+      code: "KEY_STORE_UNAVAILABLE",
+      message: expect.stringMatching(/The primary has possibly made the change: check it before you retry\.$/),
+    });
+
+    expect(proxy.cuts()).toBe(2);
+    await expect.poll(() => store.list().map(({ name }) => name)).toEqual(["unknown"]);
+  });
+
   test("reports a server that is not a libSQL server", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"));
     server.listen(0, "127.0.0.1");
@@ -175,14 +190,15 @@ describe("a key store whose primary sends no valid response", () => {
 
 interface CuttingWay {
   readonly url: string;
-  /** Discards the response to the next request that contains the text, and closes its connection. */
-  readonly cutNextAnswerTo: (text: string) => void;
+  /** Discards the responses to the next requests that contain the text, and closes their connections. `count`: number of requests. */
+  readonly cutNextAnswerTo: (text: string, count?: number) => void;
   readonly cuts: () => number;
 }
 
 async function cuttingWay(target: string): Promise<CuttingWay> {
   const { hostname, port } = new URL(target);
-  let text: string | undefined;
+  let text = "";
+  let cutsLeft = 0;
   let cuts = 0;
   const server = createServer((client) => {
     let isDoomed = false;
@@ -190,9 +206,9 @@ async function cuttingWay(target: string): Promise<CuttingWay> {
     client.on("error", () => onward.destroy()).on("close", () => onward.destroy());
     onward.on("error", () => client.destroy()).on("close", () => client.destroy());
     client.on("data", (chunk: Buffer) => {
-      if (text !== undefined && chunk.includes(text)) {
+      if (cutsLeft > 0 && chunk.includes(text)) {
         isDoomed = true;
-        text = undefined;
+        cutsLeft -= 1;
       }
       onward.write(chunk);
     });
@@ -209,8 +225,9 @@ async function cuttingWay(target: string): Promise<CuttingWay> {
   onTestFinished(() => void server.close());
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cutNextAnswerTo: (next) => {
+    cutNextAnswerTo: (next, count = 1) => {
       text = next;
+      cutsLeft = count;
     },
     cuts: () => cuts,
   };
