@@ -16,6 +16,7 @@ const startTimeoutMs = 30_000;
 export interface TestRegistry {
   /** Origin of the registry, which stays the same after a restart. */
   readonly url: string;
+  readonly process: () => ChildProcess;
   /** Returns the file that contains a blob. */
   readonly blobFile: (digest: string) => string;
   /** Sends SIGSTOP. The kernel still accepts connections, but no request gets a response. */
@@ -69,6 +70,7 @@ export async function startRegistry({ auth = "", disk }: { auth?: string; disk?:
   let running = await start();
   return {
     url,
+    process: () => running,
     blobFile: (digest) => {
       const hex = digest.replace("sha256:", "");
       return path.join(data, "docker/registry/v2/blobs/sha256", hex.slice(0, 2), hex, "data");

@@ -8,8 +8,11 @@ const changingCalls =
     " ",
   );
 
-/** The threads to trace: the JavaScript thread, or all other threads, which run asynchronous work. */
-export type ThreadRole = "main" | "other";
+/**
+ * The threads to trace: the JavaScript thread, all other threads, which run asynchronous work, or all threads including those that start
+ * later.
+ */
+export type ThreadRole = "main" | "other" | "all";
 
 /** The system call that SIGKILL replaces: the call number `count` among those with the name `call`. */
 export interface KillAt {
@@ -28,10 +31,14 @@ export interface CallTrace {
  */
 export async function traceCalls(options: { pid: number; role: ThreadRole; output: string; killAt?: KillAt }): Promise<CallTrace> {
   const { pid, role, output, killAt } = options;
-  const threads = readdirSync(`/proc/${pid}/task`).filter((thread) => (thread === String(pid)) === (role === "main"));
-  const child = spawn("strace", [...straceOptions(killAt), "-o", output, ...threads.flatMap((thread) => ["-p", thread])], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const threads = threadsOf(pid, role);
+  const child = spawn(
+    "strace",
+    [...straceOptions(killAt), ...(role === "all" ? ["-f"] : []), "-o", output, ...threads.flatMap((thread) => ["-p", thread])],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   const ended = once(child, "close");
   await new Promise<void>((resolve, reject) => {
     let complaint = "";
@@ -49,6 +56,11 @@ export async function traceCalls(options: { pid: number; role: ThreadRole; outpu
       return countsIn(output);
     },
   };
+}
+
+function threadsOf(pid: number, role: ThreadRole): string[] {
+  if (role === "all") return [String(pid)];
+  return readdirSync(`/proc/${pid}/task`).filter((thread) => (thread === String(pid)) === (role === "main"));
 }
 
 /** Returns options by which strace traces changing calls. With `killAt`, it traces only that call and sends SIGKILL instead of it. */

@@ -3,73 +3,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../support/start-daemon.js";
 import { startRegistry } from "../../support/start-registry.js";
 import { sweepTotals } from "../../support/sweep-totals.js";
-import { settled, SweepHarness, sweptVersion } from "../../support/sweep-harness.js";
+import { settled, SweepHarness } from "../../support/sweep-harness.js";
+import { expectFollowed, isOfKeys, sweptChanges, type SweptChange } from "../../support/swept-changes.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { traceCalls, type ThreadRole } from "../../support/trace-calls.js";
 
 /** Extra calls beyond the counted ones: a busy daemon makes a few more or fewer each time. */
 const surplus = 2;
-
-/** A change with the states before and after it. `state` returns the current one, or another text for neither. */
-interface Change {
-  /** Restores the state before the change. */
-  readonly prepare: (harness: SweepHarness) => Promise<unknown>;
-  readonly run: (harness: SweepHarness) => Promise<unknown>;
-  readonly state: (harness: SweepHarness) => Promise<string>;
-  readonly before: string;
-  readonly after: string;
-}
-
-const versionParams = { scope: "_", name: "app", version: sweptVersion };
-const keyState = async (harness: SweepHarness) => (await harness.keyNames()).join() || "none";
-
-const changes: Record<string, Change> = {
-  "an installation": {
-    prepare: (harness) => harness.remove(),
-    run: (harness) => harness.upload("new"),
-    state: (harness) => harness.installed(),
-    before: "missing",
-    after: "new",
-  },
-  "a replacement": {
-    prepare: (harness) => harness.upload("old"),
-    run: (harness) => harness.upload("new"),
-    state: (harness) => harness.installed(),
-    before: "old",
-    after: "new",
-  },
-  "a deletion": {
-    prepare: (harness) => harness.upload("old"),
-    run: (harness) => harness.remove(),
-    state: (harness) => harness.installed(),
-    before: "old",
-    after: "missing",
-  },
-  "a toggle": {
-    prepare: (harness) => harness.upload("old"),
-    run: (harness) => harness.client.workers.disable({ params: versionParams }),
-    state: (harness) => harness.enabled(),
-    before: "enabled",
-    after: "disabled",
-  },
-  "the creation of a key": {
-    prepare: (harness) => harness.revokeAll(),
-    run: (harness) => harness.client.keys.create({ body: { name: "made", role: "viewer" } }),
-    state: keyState,
-    before: "none",
-    after: "made",
-  },
-  "the revocation of a key": {
-    prepare: async (harness) => {
-      await harness.revokeAll();
-      await harness.client.keys.create({ body: { name: "made", role: "viewer" } });
-    },
-    run: (harness) => harness.revokeAll(),
-    state: keyState,
-    before: "made",
-    after: "none",
-  },
-};
 
 /** Time in which a daemon with a package store follows its index after a start. The directory store has the right state at once. */
 const followMs = 30_000;
@@ -82,9 +22,8 @@ const stores: Record<string, () => Promise<{ readonly followMs: number; readonly
     return { followMs, variables: { RUNTIME_PACKAGE_STORE: `oci:${registry.url}/team/runtimed` } };
   },
 };
-const isOfKeys = (what: string) => what.endsWith("of a key");
 const cases = Object.entries(stores).flatMap(([store, open]) =>
-  Object.entries(changes)
+  Object.entries(sweptChanges)
     .filter(([what]) => store === "the directory store" || !isOfKeys(what))
     .map(([what, change]) => [`${what} with ${store}`, change, open] as const),
 );
@@ -130,19 +69,8 @@ test.for(cases)("a change is completed or reverted when the daemon is killed at 
   expect(await change.state(harness)).toBe(change.after);
 });
 
-/** Expects an allowed state at once if `withinMs` is 0, and otherwise when the daemon has followed its index. */
-async function expectFollowed(
-  read: () => Promise<string>,
-  allowed: readonly string[],
-  { where, withinMs }: { where: string; withinMs: number },
-): Promise<void> {
-  if (withinMs === 0) return expect(allowed, `after ${where}`).toContain(await read());
-  const isAllowed = (state: string) => allowed.includes(state);
-  await expect.poll(read, { timeout: withinMs, message: `after ${where}` }).toSatisfy(isAllowed, allowed.join(" or "));
-}
-
 /** Counts the calls of a thread during the change. */
-async function countCalls(harness: SweepHarness, role: ThreadRole, change: Change): Promise<Map<string, number>> {
+async function countCalls(harness: SweepHarness, role: ThreadRole, change: SweptChange): Promise<Map<string, number>> {
   const trace = await traceCalls({ pid: harness.daemon.process.pid as number, role, output: traceIn(harness.directory) });
   await change.run(harness);
   await settled(harness.directory);
@@ -153,7 +81,7 @@ async function countCalls(harness: SweepHarness, role: ThreadRole, change: Chang
 }
 
 /** Makes the change and kills the daemon at that call or after the change. */
-async function killedAt(harness: SweepHarness, role: ThreadRole, killAt: { call: string; count: number }, change: Change) {
+async function killedAt(harness: SweepHarness, role: ThreadRole, killAt: { call: string; count: number }, change: SweptChange) {
   const trace = await traceCalls({ pid: harness.daemon.process.pid as number, role, output: traceIn(harness.directory), killAt });
   const isDone = await change.run(harness).then(
     () => true,
