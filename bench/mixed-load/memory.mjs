@@ -9,11 +9,12 @@ const longestWarmUpMs = 5 * 60_000;
 const longestWindowMs = 60_000;
 
 /**
- * The values that are sampled for each daemon. `growth` is the maximum increase from the warm state to the end. The heap value is the
- * minimum of a window, because garbage is collected late.
+ * The values that are sampled for each daemon. `growth` is the maximum increase from the warm state to the end. Memory and heap are compared
+ * by their minimum in each half of the steady time: garbage is collected late, and resident memory rises for up to 13 minutes before V8
+ * returns it.
  */
 const watched = [
-  { field: "rssMb", title: "Resident memory of the daemons, MB", digits: 0, growth: 24 },
+  { field: "rssMb", title: "Resident memory of the daemons, MB", digits: 0, growth: 24, least: true },
   { field: "heapMb", title: "JavaScript heap of the daemons, MB", digits: 1, growth: 12, least: true },
   { field: "isolatesPssMb", title: "Memory share of their isolates, MB", digits: 0, growth: 100 },
   { field: "descriptors", title: "Open descriptors of the daemons", digits: 0, growth: 100 },
@@ -37,15 +38,16 @@ export function judgeMemory(samples, { untilMs, daemonCount }) {
   const steady = samples.filter(({ timeMs }) => timeMs >= warmMs && timeMs < untilMs);
   const early = steady.filter(({ timeMs }) => timeMs < warmMs + windowMs);
   const late = steady.filter(({ timeMs }) => timeMs >= untilMs - windowMs);
+  const halfMs = (warmMs + untilMs) / 2;
+  const [firstHalf, secondHalf] = [steady.filter(({ timeMs }) => timeMs < halfMs), steady.filter(({ timeMs }) => timeMs >= halfMs)];
   const lastThird = steady.filter(({ timeMs }) => timeMs >= untilMs - (untilMs - warmMs) / 3);
   return watched.flatMap((figure) =>
     names.slice(0, daemonCount).map((name) => {
       const field = `${figure.field} ${name}`;
-      const read = (window) => {
-        const values = window.map((sample) => sample[field]);
-        return figure.least ? Math.min(...values) : median(values);
-      };
-      const [before, after] = [read(early), read(late)];
+      const valuesIn = (window) => window.map((sample) => sample[field]);
+      const [before, after] = figure.least
+        ? [Math.min(...valuesIn(firstHalf)), Math.min(...valuesIn(secondHalf))]
+        : [median(valuesIn(early)), median(valuesIn(late))];
       const hasGrown = figure.growth !== undefined && !(after - before <= figure.growth);
       const problems = hasGrown ? [`${figure.title}: ${name} grew from ${before.toFixed(1)} to ${after.toFixed(1)}`] : [];
       const [slope, lastSlope] = [steady, lastThird].map((window) => slopePerMinute(window, field));

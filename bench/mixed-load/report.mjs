@@ -22,7 +22,7 @@ ${verdict}
 
 ## Memory
 
-Warm: after a fifth of the run, five minutes at most. Medians of a minute; of the heap the least, since what lies above waits for the collector.
+The steady time begins after a fifth of the run, at most five minutes. Warm and end: medians of its first and last minute. For memory and heap: the minimum of its first and second half, because garbage above the minimum waits for the collector, and V8 returns resident memory only every 10 to 13 minutes.
 
 ${markdownTable(
   ["Figure", "Daemon", "Warm", "End", "Change a minute", "In the last third", "May grow by"],
