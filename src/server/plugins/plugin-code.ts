@@ -56,8 +56,8 @@ export class PluginCode {
   }
 
   /**
-   * Returns whether a plugin caused an uncaught error. The stack trace then contains plugin code, or no file at all. A stack trace without
-   * a file comes from `fetch`, streams or connections, because errors of the daemon contain a file.
+   * Returns true if the stack trace of an uncaught error contains plugin code or no file at all. Errors of `fetch`, streams or connections
+   * can have no file. Errors of the daemon always have one.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;

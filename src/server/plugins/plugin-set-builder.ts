@@ -79,8 +79,8 @@ export class PluginSetBuilder {
   }
 
   /**
-   * Loads a plugin or keeps the running plugin. If an upload replaces the folder meanwhile, reads the folder again, because the running
-   * plugin must stay active until the reload of that upload.
+   * Loads a plugin or keeps the running plugin. If an upload changes the folder during the read, reads the folder again. Otherwise the
+   * daemon would unload the running plugin until the upload's own reload.
    */
   async #bringWhole(plugin: InstalledPlugin): Promise<RunningPlugin> {
     for (let attempt = 1; ; attempt += 1) {
@@ -189,7 +189,7 @@ function findIn(running: readonly RunningPlugin[], name: string): RunningPlugin 
 }
 
 /**
- * Returns `getPlugin` of a context. Does not refer to the builder, because a plugin that keeps its context would then keep all previous
+ * Returns `getPlugin` of a context. Does not refer to the builder. Otherwise a plugin that keeps its context would also keep all previous
  * plugins in memory.
  */
 function readerOfProvided(running: readonly RunningPlugin[], current: (name: string) => unknown): (name: string) => unknown {

@@ -15,7 +15,7 @@ type Course = "held" | "client" | "reader" | "nowhere";
  * disconnection of the client still reach the writer.
  */
 export class ResponseInterceptor extends ServerResponse {
-  /** Names and values of the headers in turn, as the writer passed them. */
+  /** Headers as the writer passed them: name, value, next name. */
   pairs: readonly string[] = [];
   readonly #client: ServerResponse;
   readonly #onBegun: (answer: ResponseInterceptor) => void;
@@ -196,7 +196,7 @@ function done(...callbacks: unknown[]): void {
   for (const callback of callbacks) if (typeof callback === "function") process.nextTick(callback);
 }
 
-/** Converts headers of any form to names and values in turn. Omits a header that `winning` also contains. */
+/** Converts headers of any form to a list: name, value, next name. Omits each header that `winning` also contains. */
 function pairsOf(headers: HeaderList, winning: HeaderList): string[] {
   const entries = entriesOf(headers);
   const names = new Set(entriesOf(winning).map(([name]) => name.toLowerCase()));

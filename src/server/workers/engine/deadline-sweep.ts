@@ -23,7 +23,8 @@ export class DeadlineSweep {
   #end: (() => void) | undefined;
 
   /**
-   * `receiving` contains the calls whose small request body is not complete. The sweep removes a call from it when the body is complete.
+   * `receiving` contains the calls whose small request body is not complete. The sweep removes a call from this set when the body is
+   * complete.
    */
   constructor(options: {
     receiving: Set<WorkerCall>;

@@ -5,7 +5,8 @@ const wholeGroup = 0xffff;
 const mappedPrefixBits = 96;
 const characters = { dot: 46, zero: 48, nine: 57, colon: 58, lowerA: 97, upperA: 65 };
 
-// Calls `charCodeAt` through `apply`, which is read before worker code runs. Worker code can replace prototype methods.
+// Calls `charCodeAt` through `Reflect.apply`. This module reads both functions before worker code runs, because worker code can replace
+// them.
 const { apply } = Reflect;
 // oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const { charCodeAt } = String.prototype;
@@ -15,7 +16,10 @@ interface AddressRange {
   readonly prefixBits: number;
 }
 
-/** A set of IP networks. Worker code cannot change the result of `has`. With `net.BlockList`, it could replace prototype methods. */
+/**
+ * A set of IP networks. Worker code cannot change the result of `has`. A `net.BlockList` calls prototype methods, which worker code can
+ * replace.
+ */
 export class AddressRanges {
   readonly #ranges: readonly AddressRange[];
 

@@ -98,7 +98,8 @@ function toApp(candidate: unknown): App | undefined {
   if (!isBag(candidate)) return undefined;
   const { routes } = candidate;
   const answer = fetchHandlerOf(candidate);
-  // Ignores `routes` if it is an array, because routers such as Hono and itty-router have an array with this name that is no route table.
+  // Ignores `routes` if it is an array, because routers such as Hono and itty-router have an array with this name. That array is not a
+  // route table.
   const table = isBag(routes) && !Array.isArray(routes) && typeof routes !== "function" ? new RouteTable(routes, routeHandlers) : undefined;
   if (!answer && !table) return undefined;
   return {

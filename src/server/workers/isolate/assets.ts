@@ -15,8 +15,8 @@ interface Found {
 }
 
 /**
- * Implements `env.ASSETS`, which serves the files in `assets` of the manifest. The rules are those of the daemon, but without ranges and
- * compression.
+ * Implements `env.ASSETS`, which serves the files in `assets` of the manifest. Follows the same rules as the daemon, but supports no ranges
+ * and no compression.
  */
 export class Assets {
   readonly #order: AssetsOrder;

@@ -24,21 +24,23 @@ const mostHelperThreads = 4;
  * processes need processors of their own.
  */
 const processorsWithoutHelpers = 2;
-/** Maximum number of threads of one isolate. Node.js itself uses at most 11. */
+/**
+ * Maximum number of threads of one isolate without the permissions `child-process` and `worker-threads`. Node.js itself uses at most 11.
+ */
 const mostThreads = 64;
 /**
- * Maximum number of processes and threads of an isolate that is allowed to start them. Without it, one isolate could use up the processes
- * of the machine.
+ * Maximum number of processes and threads of an isolate with the permission `child-process` or `worker-threads`. Without this limit, one
+ * isolate could use up the processes of the machine.
  */
 const mostProcesses = 512;
 /**
- * Maximum number of processes and threads of all isolates of one worker. Applies to a worker with its own user that is allowed to start
- * programs.
+ * Maximum number of processes and threads of all isolates of one worker. Applies to a worker that has its own user and the permission
+ * `child-process` or `worker-threads`.
  */
 const mostProgramsOfWorker = 2048;
 /**
- * Maximum number of threads of all isolates of one worker. Applies to a worker with its own user that must not start programs. 500 isolates
- * use 5,500 threads.
+ * Maximum number of threads of all isolates of one worker. Applies to a worker that has its own user, but neither `child-process` nor
+ * `worker-threads`. 500 isolates use 5,500 threads.
  */
 const mostThreadsOfWorker = 8192;
 /** Number of worker threads (`node:worker_threads`) that fit into the memory limit. Each thread has its own code range in V8. */
@@ -200,14 +202,14 @@ function settingsOf({ permissions, network }: IsolateOptions, { landlock }: Kern
   };
 }
 
-/** Returns the options of setpriv for an isolate with its own user. It then has no groups and no capabilities. */
+/** Returns the options of setpriv for an isolate with its own user. The isolate then has no groups and no capabilities. */
 export function userFlags(user: number): string[] {
   return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
 }
 
 /**
- * Returns the options of setpriv for an isolate that runs as root. It keeps only capabilities for files of other users, which Landlock
- * limits. Empty if this process is not root or cannot drop capabilities.
+ * Returns the options of setpriv for an isolate that runs as root. The isolate keeps only capabilities for files of other users, which
+ * Landlock limits. Empty if this process is not root or cannot drop capabilities.
  */
 function rootFlags(): string[] {
   if (process.getuid?.() !== 0 || !mayDropCapabilities()) return [];

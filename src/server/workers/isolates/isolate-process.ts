@@ -332,7 +332,7 @@ class BackgroundWork {
     this.#count = count;
   }
 
-  /** Starts the time limit for these promises. After 30 s, ignores the remaining promises and calls `onTimeout`. */
+  /** Starts the time limit for the pending promises. After 30 s, ignores the remaining promises and calls `onTimeout`. */
   limit(onTimeout: () => void): void {
     if (!this.isRunning || this.#limit) return;
     this.#limit = setTimeout(() => {

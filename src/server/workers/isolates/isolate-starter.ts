@@ -44,7 +44,7 @@ export class IsolateStarter {
   #bundle: Promise<CompiledModule> | undefined;
   #assets: Promise<AssetsOrder | undefined> | undefined;
   #waitingForPlace = 0;
-  /** Isolates that load the worker, each with the time at which this began, by the clock of `performance.now()`. */
+  /** Isolates that are loading the worker, each with the time at which the load began, by the clock of `performance.now()`. */
   readonly loading = new Map<IsolateProcess, number>();
   /** True if the worker needs dedicated isolates, whose file rules contain the worker's folder. */
   #needsOwnRules: boolean;

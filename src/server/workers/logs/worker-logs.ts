@@ -156,7 +156,10 @@ export class WorkerLogs {
     return byId([...inFiles, ...inMemory]);
   }
 
-  /** Returns a function for a worker name. It returns the ids from which all entries were in memory at the time of this call. */
+  /**
+   * Returns a function that takes a worker name. The function returns the ids from which memory contained all entries of the worker at the
+   * time of this call.
+   */
   #firstIdsInMemory(): (name: string) => FirstIdsInMemory {
     const nextId = this.#nextId;
     const firstIds = new Map(

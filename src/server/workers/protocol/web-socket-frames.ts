@@ -58,7 +58,7 @@ export class MessageFragmenter {
     this.send();
   }
 
-  /** Adds credit. Throws if the receiver returns more than was used. */
+  /** Adds credit. Throws if the receiver returns more credit than this side has used. */
   addCredit(bytes: number): void {
     this.#credit += bytes;
     if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("the peer returned more WebSocket credit than it received");

@@ -62,7 +62,7 @@ export class ClientUpgrade {
     server.on("headers", (lines) => lines.push(...extraLines(head), `X-Request-Id: ${requestId}`));
     let webSocket: WebSocket | undefined;
     server.handleUpgrade(this.#request, socket, takeHead(), (opened) => (webSocket = opened));
-    // Resumes the socket. It was paused before the library `ws` received it.
+    // Resumes the socket, which was already paused when the library `ws` received it.
     webSocket?.resume();
     return webSocket && { socket, webSocket };
   }

@@ -1,7 +1,7 @@
 import { rootUrlsOfPage, rootUrlsOfScript } from "../../../shared/root-urls.js";
 import { relativeFilePath } from "../../web/file-path.js";
 
-/** Maximum number of URLs in one file before which the daemon inserts the base path. Further URLs stay as they are. */
+/** Maximum number of URLs in one file to which the daemon adds the base path. Further URLs stay as they are. */
 const mostUrls = 20_000;
 
 const page = /^text\/html\b/;

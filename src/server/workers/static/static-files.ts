@@ -133,7 +133,7 @@ export class StaticFiles {
     found: { startedMs: number; relative: string | undefined; onMissing: (startedMs: number) => void },
   ): Promise<void> {
     const { meter } = this.#options;
-    // Before `beganCount` rises, the cache of packages must not delete the folder.
+    // Counts the read, so that the package cache does not delete the folder. `beganCount` does not include this request yet.
     meter.readingCount += 1;
     const { startedMs, relative, onMissing } = found;
     try {
