@@ -18,7 +18,7 @@ const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
  * back.
  */
 const mostUnusedCopies = 10;
-/** Maximum number of files in a plugin folder. Each reload reads the whole folder, so the limit bounds its time. */
+/** Maximum number of files in a plugin folder. Each reload reads the whole folder, so this limit bounds the time of a reload. */
 const mostFiles = 50_000;
 
 /** Matches a line of a stack trace with a file that is not part of Node.js. */
@@ -40,7 +40,7 @@ export class PluginCode {
   readonly #copyPath: RegExp;
   #copyCount = 0;
 
-  /** `packageRoot` is the folder in which the plugins' import of `runtimectl/plugin` finds the package. */
+  /** `packageRoot` is the folder of the package to which `runtimectl/plugin` resolves in the code of plugins. */
   constructor(options: { directory: string; packageRoot: string }) {
     this.#directory = options.directory;
     this.#packageRoot = options.packageRoot;
@@ -175,7 +175,7 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (error) {
-    // ENOENT means that a file of the list was deleted meanwhile.
+    // ENOENT means that a listed file was deleted during the read.
     throw (error as { code?: unknown }).code === "ENOENT" ? new FilesChangedError({ cause: error }) : error;
   }
 }
@@ -195,7 +195,7 @@ async function importFrom(folder: string, entry: string): Promise<unknown> {
   }
 }
 
-/** Returns whether an entry is copied. Pipes and sockets are skipped, because they contain no code. */
+/** Returns whether the daemon copies an entry. Skips pipes and sockets, because they contain no code. */
 async function isCode(source: string): Promise<boolean> {
   const stat = await lstat(source);
   return stat.isDirectory() || stat.isFile() || stat.isSymbolicLink();

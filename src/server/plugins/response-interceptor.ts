@@ -29,8 +29,8 @@ export class ResponseInterceptor extends ServerResponse {
   #wake: (() => void) | undefined;
 
   /**
-   * `onBegun` is called once, when the headers are complete. The buffer then contains the whole body if it is short, otherwise its
-   * beginning.
+   * `onBegun` is called once, when the headers are complete. The buffer then contains all of a short body, or the beginning of a longer
+   * body.
    */
   constructor(options: { request: IncomingMessage; client: ServerResponse; onBegun: (answer: ResponseInterceptor) => void }) {
     super(options.request);

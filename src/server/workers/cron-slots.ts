@@ -113,8 +113,8 @@ export class CronSlots {
   }
 
   /**
-   * Runs `work` if this daemon gets the slot, and records the end. Calls `onBlocked` if the previous run of the job has not ended on any
-   * daemon. Never throws.
+   * Runs `work` if this daemon gets the slot, and records the end. Calls `onBlocked` if the previous run of the job is still in progress on
+   * one of the daemons. Never throws.
    */
   async run(job: SlotJob, slotMs: number, { work, onBlocked }: { work: () => Promise<SlotEnd>; onBlocked: () => void }): Promise<void> {
     const name = nameOf(job.queue, slotMs);
@@ -190,7 +190,8 @@ export class CronSlots {
     await pause(Math.min(rank * rankPauseMs, longestRankPauseMs));
     if (this.#isClosed || this.#options.isDraining()) return "late";
     const take = async () => (rank > 0 && (await leases.has(request.name)) ? "taken" : await leases.take(request));
-    // The second request has the same token. If the response to the first request was lost, the second request receives the same response.
+    // Repeats a failed request once, with the same token. If the response to the first request was lost, the second request receives the
+    // same response.
     return take()
       .catch(() => leases.take(request))
       .catch(() => {
@@ -206,8 +207,8 @@ export class CronSlots {
   }
 
   /**
-   * Keeps the end of a run until the primary confirms it. Above the maximum, discards the end of a lease request without a response.
-   * Prefers a request in the middle of an outage, which probably did not reach the primary.
+   * Keeps the end of a run until the primary confirms it. Above the maximum, first discards an end whose lease request had no response.
+   * Chooses one from the middle of an outage, because that request probably did not reach the primary.
    */
   #keepEnd(name: string, pending: PendingEnd): void {
     this.#ends.set(name, pending);

@@ -197,7 +197,7 @@ export class HistoryStore {
 
   /**
    * Logs only the first failure until a compaction has written all rows. On a full disk, small writes can succeed between failures, and a
-   * warning after each of them would fill the daemon's log.
+   * warning after each failure would fill the daemon's log.
    */
   async #reportFailure(write: () => Promise<void>): Promise<void> {
     try {

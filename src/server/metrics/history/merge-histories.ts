@@ -29,8 +29,8 @@ interface MergeOptions {
 }
 
 /**
- * Adds up the histories of several daemons. A percentile is the highest one of all daemons. Marks an interval as incomplete if a daemon
- * that already ran lacks it, or if `isPartial` is true. Omits future intervals, caused by a wrong clock.
+ * Adds up the histories of several daemons. A percentile is the highest one of all daemons. Marks an interval as incomplete if `isPartial`
+ * is true, or if a daemon that already ran lacks it. Omits future intervals from a wrong clock.
  */
 export function mergeHistories(
   daemons: readonly [DaemonHistory, ...DaemonHistory[]],

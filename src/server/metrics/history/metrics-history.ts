@@ -86,7 +86,7 @@ export class MetricsHistory {
 
   /** Returns the requests of the last 60 complete minutes for each matching worker with at least one request, sorted by name. */
   sparklines(isWanted: (name: string) => boolean): Sparkline[] {
-    // Excludes a minute that has ended, but has no rows yet, because its zeros would look like a drop.
+    // Excludes a minute that has ended, but has no rows yet. Otherwise the sparkline would show 0 requests for this minute.
     const first = this.#minute - sparklineMinutes + 1;
     return [...this.#store.workers]
       .filter(({ name }) => isWanted(name))

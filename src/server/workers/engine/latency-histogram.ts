@@ -1,5 +1,5 @@
 /**
- * Number of buckets between a duration and twice that duration. Each bucket has at most 1/16 of its duration as width, so the middle of a
+ * Number of buckets between a duration and twice that duration. The width of a bucket is at most 1/16 of its durations, so the middle of a
  * bucket differs from the real duration by at most 3.2 %.
  */
 const bucketsPerDoubling = 16;

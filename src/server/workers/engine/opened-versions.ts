@@ -63,8 +63,8 @@ export class OpenedVersions {
   }
 
   /**
-   * Ends the serving of `folder`. If `movedTo` is defined, running isolates read files from that folder. Resolves when no isolate uses
-   * either folder.
+   * Stops serving `folder`. If `movedTo` is defined, running isolates read files from that folder. Resolves when no isolate uses either
+   * folder.
    */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((opened) => opened.version.folder === folder);

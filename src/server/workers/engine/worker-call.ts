@@ -92,7 +92,7 @@ export class WorkerCall {
     return this.#isDone;
   }
 
-  /** True while the daemon receives a small request body. It sends the call to an isolate afterwards. */
+  /** True while the daemon receives a small request body. Afterwards the daemon sends the call to an isolate. */
   get isReceiving(): boolean {
     return this.#isReceiving && !this.#isDone;
   }
@@ -256,7 +256,7 @@ export class WorkerCall {
   }
 
   readonly #onRequestClose = (): void => {
-    // Does nothing after `start`. The isolate receives an Abort frame for the body and sends a response.
+    // After `start`, does nothing, because the isolate receives an Abort frame for the body and sends a response.
     if (this.#channel || this.request.complete) return;
     this.fail(new ApiError("INVALID_REQUEST", "The request ended before its body was complete."));
   };

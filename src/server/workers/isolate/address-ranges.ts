@@ -1,7 +1,7 @@
 const groupCount = 8;
 const groupBits = 16;
 const wholeGroup = 0xffff;
-/** Bits of the prefix `::ffff:0:0/96`. IPv4 addresses are compared in their IPv4-mapped form. */
+/** Bits of the prefix `::ffff:0:0/96`. `AddressRanges` compares IPv4 addresses in this IPv4-mapped form. */
 const mappedPrefixBits = 96;
 const characters = { dot: 46, zero: 48, nine: 57, colon: 58, lowerA: 97, upperA: 65 };
 

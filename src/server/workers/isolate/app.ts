@@ -79,7 +79,7 @@ async function listeningLater(module: Bag, servers: ListeningServers): Promise<S
 /** Maximum time in ms from the load of the module to the call of `listen`. */
 const listenTimeoutMs = 10_000;
 const listenCheckMs = 50;
-/** Number of consecutive checks without pending work after which the program can no longer call `listen`. */
+/** If this number of consecutive checks finds no pending work, the program can no longer call `listen`. */
 const mostQuietChecks = 4;
 /** Names of active resources that belong to the isolate itself. */
 const ownResources = new Set(["PipeWrap", "TTYWrap", "Immediate", "TCPSocketWrap"]);

@@ -38,8 +38,8 @@ interface GuardOptions {
 }
 
 /**
- * Checks the address of each connection that node:net or node:dgram opens. Connections of threads, programs and native addons are not
- * checked. For these, the kernel enforces only the network mode `none`.
+ * Checks the address of each connection that node:net or node:dgram opens. Cannot check connections of threads, programs and native addons.
+ * For these, the kernel enforces only the network mode `none`.
  */
 export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report }: GuardOptions): void {
   const isOpen = network.mode === "all";

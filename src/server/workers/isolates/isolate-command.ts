@@ -109,8 +109,8 @@ export class IsolateCommand {
   }
 
   /**
-   * Returns the command line of an isolate that reads the folder `slot` and has `permissions`. `user` is the user id of the isolate. If
-   * undefined, the isolate runs as the daemon's user.
+   * Returns the command line of an isolate that reads the folder `slot` and has `permissions`. If the user id `user` is undefined, the
+   * isolate runs as the daemon's user.
    */
   async build(options: IsolateOptions): Promise<{ file: string; args: string[] }> {
     const node = [
@@ -234,7 +234,7 @@ function helperFlags(): string[] {
   return threads > 0 ? [`--v8-pool-size=${threads}`] : ["--v8-pool-size=1", "--single-threaded-gc"];
 }
 
-/** Returns the hard limit of open files of this process. Returns Infinity if it cannot be read. */
+/** Returns the hard limit of open files of this process. Returns Infinity if this limit cannot be read. */
 function ownOpenFiles(): number {
   try {
     const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];

@@ -49,7 +49,9 @@ export class AutoScale {
   }
 }
 
-/** Returns the time in ms in which the main thread of a process ran or waited for a CPU. Returns 0 if the kernel does not report it. */
+/**
+ * Returns the time in ms in which the main thread of a process ran or waited for a CPU. Returns 0 if the kernel does not report this time.
+ */
 function processorMs(pid: number | undefined): number {
   try {
     const [ranNs, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ");

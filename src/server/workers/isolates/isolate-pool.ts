@@ -44,7 +44,7 @@ export interface Place {
 interface IsolatePoolOptions extends SandboxAllocatorOptions, IsolateCommandOptions {
   readonly size: number;
   readonly standbyMemoryBytes: number;
-  /** Addresses that the worker in a standby isolate can connect to. */
+  /** Addresses to which a worker can connect if it is loaded into a standby isolate. */
   readonly standbyNetwork: WorkerNetwork;
   readonly log: Log;
 }

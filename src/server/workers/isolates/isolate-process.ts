@@ -313,7 +313,7 @@ export interface IsolateEvents {
   onRoom(isolate: IsolateProcess): void;
   /** Called after the process has exited. `end` is the reason, such as `was killed because …`. */
   onExit(isolate: IsolateProcess, end: string): void;
-  /** The worker wrote output or threw an uncaught error. */
+  /** Called when the worker has written output or thrown an uncaught error. */
   onOutput(level: LogLevel, text: string): void;
   /** Called with a message for the operator, such as the reason why the daemon killed or replaced an isolate. */
   onNotice(level: LogLevel, text: string): void;

@@ -41,7 +41,7 @@ export class IsolateSet {
   readonly #backOff = new CrashBackOff();
   /** Isolates that have received `maxRequests` calls. The replacement of each is starting. */
   readonly #beingReplaced = new Set<IsolateProcess>();
-  /** Isolates that were stopped while they loaded the worker. */
+  /** Isolates for which `stop` was called while they were loading the worker. */
   readonly #stopped = new WeakSet<IsolateProcess>();
   /** Number of restarts of the worker. An isolate that began to start before the last restart is outdated. */
   #epoch = 0;

@@ -46,8 +46,8 @@ export class StandbyIsolates {
   }
 
   /**
-   * Returns a ready or starting standby isolate. The caller then owns it. Returns undefined if there is none, or if standby isolates do not
-   * have what `needs` requires.
+   * Returns a ready or starting standby isolate, which the caller then owns. Returns undefined if there is no standby isolate, or if
+   * standby isolates do not meet `needs`.
    */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
     if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;

@@ -6,8 +6,8 @@ import { findSystemTool } from "../../platform/system-tool.js";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
 /**
- * Shell script that checks its arguments as the current user and prints the first that fails. `$0` must be executable, a file must be
- * readable, and the user must be able to enter a folder.
+ * Shell script that prints the first argument that the current user cannot use. `$0` must be executable, a file must be readable, and the
+ * user must be able to enter a folder.
  */
 const probeScript =
   '"$0" --version >/dev/null || { echo "$0"; exit 1; }; for f; do { [ -d "$f" ] && [ -x "$f" ]; } || { [ ! -d "$f" ] && [ -r "$f" ]; } || { echo "$f"; exit 1; }; done';

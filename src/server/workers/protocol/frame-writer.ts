@@ -173,7 +173,7 @@ export class FrameWriter {
     if (this.#send(pieces)) this.reuse();
   }
 
-  /** Makes the slabs free again. Call it after all bytes are sent. */
+  /** Makes the slabs available again. Call it after the socket has sent all bytes. */
   reuse(): void {
     if (this.#start === this.#end && this.#ready.length === 0) this.#start = this.#end = 0;
     if (this.#lentSlabs.length === 0) return;

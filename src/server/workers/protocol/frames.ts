@@ -5,7 +5,7 @@ export const channelDescriptor = 3;
 
 /**
  * A frame has a header (payload length u32, kind u8, exchange number u32; little endian) and a payload. Exchange 0 is the isolate itself.
- * For each Request, the isolate sends one last FullResponse, Failed, End, Abort or SocketOpen frame.
+ * The isolate's last frame for each Request is FullResponse, Failed, End, Abort or SocketOpen.
  */
 export const frameHeaderBytes = 9;
 

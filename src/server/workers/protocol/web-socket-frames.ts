@@ -29,7 +29,7 @@ export class MessageFragmenter {
   readonly #writer: FrameWriter;
   readonly #hasRoom: () => boolean;
   #waiting: Message[] = [];
-  /** Number of messages at the start of `#waiting` that are sent. `#sentBytes` is the number of sent bytes of the next one. */
+  /** Number of messages at the start of `#waiting` that are sent. `#sentBytes` is the number of sent bytes of the next message. */
   #sentMessages = 0;
   #sentBytes = 0;
   #waitingBytes = 0;

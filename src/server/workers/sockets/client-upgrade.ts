@@ -15,7 +15,10 @@ export interface OpenedSocket {
   readonly webSocket: WebSocket;
 }
 
-/** A WebSocket handshake of a client. If the worker responds with 101, the daemon accepts it. Another response is sent as usual. */
+/**
+ * A WebSocket handshake of a client. If the worker responds with 101, the daemon accepts the handshake. Otherwise the daemon sends the
+ * worker's response as usual.
+ */
 export class ClientUpgrade {
   /** Registry of the open WebSockets. Contains the client's WebSocket while it is open. */
   readonly openSockets: OpenSockets;

@@ -22,8 +22,8 @@ export function rewrittenKind(type: string): "page" | "script" | undefined {
 export type ContainsFile = (file: string, options: { readonly isLink: boolean }) => Promise<boolean>;
 
 /**
- * Returns the ascending byte positions at which the base path must be inserted. At each position begins a URL with a leading `/` that names
- * a file of the site.
+ * Returns the ascending byte positions at which the daemon must insert the base path. Each position is the start of a URL with a leading
+ * `/` that names a file of the site.
  */
 export async function findInsertions(content: Buffer, kind: "page" | "script", contains: ContainsFile): Promise<Uint32Array> {
   // Decodes the content as Latin-1. A position in the text is then a position in bytes, and bytes that are not UTF-8 stay unchanged.

@@ -149,8 +149,8 @@ export class StaticFiles {
   }
 
   /**
-   * Sends a file, a redirect or the page for missing files, and returns the number of body bytes. Returns undefined without a response if
-   * none of them exists.
+   * Sends a file, a redirect or the page for missing files, and returns the number of body bytes. If none of them exists, sends nothing and
+   * returns undefined.
    */
   async #answer(exchange: WorkerExchange, relative: string | undefined): Promise<number | undefined> {
     const found = await this.#find(relative);

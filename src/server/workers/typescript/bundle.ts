@@ -42,7 +42,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       sourcemap: "inline",
       sourcesContent: false,
       metafile: true,
-      // Passes the settings as an object. Otherwise esbuild would read the base files itself, and `extends` can name a file outside the
+      // Passes the settings as an object. Otherwise esbuild would itself read the tsconfig files in `extends`, which can be outside the
       // package.
       tsconfigRaw: { compilerOptions: config?.compilerOptions ?? {} },
       jsx: jsxMode(config),
