@@ -56,8 +56,8 @@ export class PluginCode {
   }
 
   /**
-   * Returns true if the stack trace of an uncaught error contains plugin code or no file at all. Errors of `fetch`, streams or connections
-   * can have no file. Errors of the daemon always have one.
+   * Returns whether a plugin probably caused an uncaught error: the stack trace contains plugin code or no file. Errors of `fetch`, streams
+   * or connections can have no file. Errors of the daemon always have one.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;

@@ -18,7 +18,7 @@ const longestRankPauseMs = 1_500;
  * s).
  */
 const missedAfterMs = 10_000;
-/** Time in ms after an unanswered request. Later, the primary can no longer accept this request. */
+/** Maximum time in ms after an unanswered request during which the primary can still accept this request. */
 const unansweredMs = 2_000;
 /** Number of newest slots per job that the daemon checks. The lease store keeps the same number of leases per job. */
 const checkedSlots = 50;

@@ -42,7 +42,7 @@ export class DeadlineSweep {
     this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
   }
 
-  /** Starts the timer if it is not running. Must run after each new worker call. */
+  /** Starts the timer if it is not running. Call this function after each new call of the worker. */
   wake(): void {
     this.#end ??= setStallTolerantInterval(this.#intervalMs, this.#sweep);
   }

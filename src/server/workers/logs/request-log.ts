@@ -19,7 +19,7 @@ const maxSharedQueryLength = 256;
 /** Status in the log if the client disconnected before the response. nginx writes the same status. */
 const clientClosedRequest = 499;
 
-/** Lowest status that the log contains as an error. */
+/** Lowest status of a request that the log records with the level `error`. */
 const leastFailure = 500;
 
 interface RejectedRequest extends Pick<WorkerExchange, "request" | "requestId"> {
