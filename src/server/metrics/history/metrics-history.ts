@@ -16,7 +16,7 @@ import { MarkerRecorder } from "./marker-recorder.js";
 import { encodeRow } from "./metric-ring.js";
 
 const sampleIntervalMs = 10_000;
-/** Delay in ms of a sample after the end of an interval, because a timer can fire 1 ms early. */
+/** Time in ms from the end of an interval to its sample. The delay is necessary because a timer can fire 1 ms early. */
 const timerMarginMs = 5;
 /**
  * Name of the worker that serves the panel. Requests to this worker do not count in the history of the daemon or in the totals of the

@@ -185,8 +185,8 @@ export class IsolateCommand {
 }
 
 /**
- * Returns the paths for `--allow-fs-write` that need no permission: the temporary folder and the data folder. If the data folder is full,
- * the kernel still allows only deletion.
+ * Returns the paths for `--allow-fs-write` that need no permission: the temporary folder and the data folder. In a full data folder, the
+ * kernel allows only deletion.
  */
 function writablePaths({ slot, data }: IsolateOptions): string[] {
   return [temporaryFolderOf(slot), ...(data ? [data.folder] : [])].map((folder) => path.join(folder, "*"));

@@ -14,7 +14,7 @@ import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
-/** Time in ms. The daemon sends a ping before the next call if a busy isolate has sent nothing for this time. */
+/** If a busy isolate has sent nothing for this time in ms, the daemon sends a ping before the next call. */
 const pingAfterMs = 25;
 const newcomerMs = 1000;
 /** Maximum time in ms between the exit of the process and the close of its channel. Either of them can happen first. */

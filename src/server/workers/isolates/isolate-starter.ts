@@ -63,8 +63,8 @@ export class IsolateStarter {
   }
 
   /**
-   * Error of the last attempt to load the code. Undefined after a success. Does not contain a crash of the process, because the next start
-   * can succeed.
+   * Error of the last attempt to load the code. Undefined after a success. A crash of the process is not recorded here, because the next
+   * start can succeed.
    */
   get lastError(): ApiError | undefined {
     return this.#lastError;

@@ -66,7 +66,7 @@ export class UidPool {
     }
   }
 
-  /** Returns an OS user that no isolate runs as. If isolates run as all users, returns one of these users. */
+  /** Returns an OS user that no isolate runs as. If all users are in use, returns a user that other isolates already run as. */
   take(): number {
     for (let tries = 0; tries < this.#count; tries += 1) {
       const user = this.#first + this.#next;

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 
 const slabBytes = 256 * 1024;
 /**
- * Minimum length of a byte array that the writer passes to the socket without a copy. A shorter array is faster to copy after the frame
- * header.
+ * Minimum length of a byte array that the writer passes to the socket without a copy. For a shorter array, a copy after the frame header is
+ * faster.
  */
 const copyBytes = 8 * 1024;
 /**
