@@ -4,8 +4,8 @@ import { totalsOf } from "./worker-reading.js";
 type Latency = WorkerMetrics["latency"]["sinceStart"];
 
 /**
- * Adds up the metrics of several daemons. Percentiles of request durations cannot be added, so each is the highest one of a daemon.
- * `plugins` is undefined if no daemon has these.
+ * Adds up the metrics of several daemons. Percentiles of request durations cannot be added, so each is the highest percentile of all
+ * daemons. Omits `plugins` if no daemon sent metrics of plugins.
  */
 export function mergeMetrics(
   daemons: readonly Pick<ShownMetrics, "totals" | "workers" | "plugins">[],

@@ -4,7 +4,7 @@ import { statusClasses, type WorkerReading } from "./worker-reading.js";
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Further labels of the value. Several values can refer to the same object. */
+  /** Labels in addition to `labels`. Several values can share this object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
   /** Name of a series in a histogram, with the suffix `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;

@@ -108,7 +108,7 @@ class Counter implements PluginCounter {
   }
 
   /**
-   * Returns the shared counter for all label combinations above the limit, whose labels all have the value `other`. If the plugin already
+   * Returns the shared counter for all label combinations above the limit. All its labels have the value `other`. If the plugin already
    * counts this combination itself, returns that counter, so that no series appears twice.
    */
   #makeOverflow(): { readonly labels: Labels; value: number } {

@@ -1,10 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
-/**
- * Time in ms for which the daemon uses a sample again. Several clients at the same time therefore cause only as many reads of /proc as one
- * client.
- */
+/** Time in ms for which the daemon reuses a sample. Several clients at the same time then cause no more reads of /proc than one client. */
 const freshMs = 1000;
 /** Number of processes whose /proc files the daemon reads at the same time. A higher number would delay other tasks of the thread pool. */
 const sideBySide = 8;
@@ -40,7 +37,7 @@ interface Taken {
 export class ProcessSampler {
   readonly #taken = new Map<number, Taken>();
 
-  /** Returns the samples of the processes. Omits exited processes. Returns no samples without /proc. */
+  /** Returns the samples of the processes by process id. Omits exited processes. Returns an empty map on a system without /proc. */
   async sample(pids: readonly number[]): Promise<ReadonlyMap<number, ProcessSample>> {
     const nowMs = performance.now();
     for (const [pid, { takenMs }] of this.#taken) if (nowMs - takenMs > freshMs) this.#taken.delete(pid);
@@ -88,7 +85,7 @@ function bytesOf(text: string, field: string): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** CPU time of all isolates of a worker version. Contains the exited isolates up to their last sample. */
+/** CPU time of all isolates of a worker version. Includes exited isolates up to their last sample. */
 export class CpuAccount {
   #endedSeconds = 0;
   readonly #running = new Map<number, ProcessSample>();

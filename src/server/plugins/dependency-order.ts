@@ -10,7 +10,7 @@ export interface DependencyOrder {
 }
 
 /**
- * Sorts plugins so that each follows its dependencies. Otherwise the order stays the same. `absent` returns the reason why a dependency is
+ * Sorts plugins so that each follows its dependencies. Apart from this, keeps the order. `absent` returns the reason why a dependency is
  * not available.
  */
 export function dependencyOrder(plugins: readonly InstalledPlugin[], absent: (name: string) => string): DependencyOrder {

@@ -47,8 +47,8 @@ export class ForwardedMessage extends IncomingMessage {
   }
 
   override _read(size: number): void {
-    // Node's `_read` only resumes the connection. The first call is still required, because without it no message requests its second
-    // chunk.
+    // Node's `_read` only resumes the connection. The first `_read` must still call Node's function. Otherwise the stream never requests
+    // its second chunk.
     // oxlint-disable-next-line no-underscore-dangle -- the name is defined by node:stream
     if (!this.#isAwake) super._read(size);
     this.#isAwake = true;

@@ -45,8 +45,8 @@ export class HandlerCalls {
   }
 
   /**
-   * Calls the handlers and returns the first response that does not pass the request on. Returns undefined if every handler passes it on.
-   * Rejects with the error for the client.
+   * Calls the handlers one after another until one of them handles the request. Returns its response, or undefined if every handler passes
+   * the request on. Rejects with the error for the client.
    */
   async ask(): Promise<FoundResponse | undefined> {
     return (await this.#askServerRoutes()) ?? (await this.#askServerFetch()) ?? (await this.#askOwner());
@@ -96,7 +96,10 @@ export class HandlerCalls {
     }
   }
 
-  /** Returns whether the next handler receives the request. This needs a response with status 404 and an unread request body. */
+  /**
+   * Returns true if the daemon passes the request on to the next handler. This requires a response with status 404 and an unread request
+   * body.
+   */
   #isPass({ answer }: FoundResponse): boolean {
     if (answer.status !== 404 || !this.#travelling.isWhole) return false;
     dropResponse(answer);

@@ -2,8 +2,8 @@ import type { AppInfo } from "../../plugin/index.js";
 import type { PluginSet } from "./plugin-set.js";
 
 /**
- * Time limit for the import of a plugin, its factory function, `onInit` and `onShutdown`. A plugin that exceeds the limit at the start
- * fails to load.
+ * Time limit for the import of a plugin, its factory function, `onInit` and `onShutdown`. If one of the first three exceeds the limit, the
+ * plugin fails to load.
  */
 export const lifeTimeLimitMs = 30_000;
 /**

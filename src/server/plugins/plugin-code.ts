@@ -18,7 +18,7 @@ const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
  * back.
  */
 const mostUnusedCopies = 10;
-/** Maximum number of files in a plugin folder. Each reload reads the whole folder, so the limit bounds its time. */
+/** Maximum number of files in a plugin folder. Each reload reads the whole folder, so this limit bounds the time of a reload. */
 const mostFiles = 50_000;
 
 /** Matches a line of a stack trace with a file that is not part of Node.js. */
@@ -40,7 +40,7 @@ export class PluginCode {
   readonly #copyPath: RegExp;
   #copyCount = 0;
 
-  /** `packageRoot` is the folder in which the plugins' import of `runtimectl/plugin` finds the package. */
+  /** `packageRoot` is the folder of the package to which `runtimectl/plugin` resolves in the code of plugins. */
   constructor(options: { directory: string; packageRoot: string }) {
     this.#directory = options.directory;
     this.#packageRoot = options.packageRoot;
@@ -56,8 +56,8 @@ export class PluginCode {
   }
 
   /**
-   * Returns whether a plugin caused an uncaught error. The stack trace then contains plugin code, or no file at all. A stack trace without
-   * a file comes from `fetch`, streams or connections, because errors of the daemon contain a file.
+   * Returns whether a plugin probably caused an uncaught error: the stack trace contains plugin code or no file. Errors of `fetch`, streams
+   * or connections can have no file. Errors of the daemon always have one.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;
@@ -175,7 +175,7 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (error) {
-    // ENOENT means that a file of the list was deleted meanwhile.
+    // ENOENT means that a listed file was deleted during the read.
     throw (error as { code?: unknown }).code === "ENOENT" ? new FilesChangedError({ cause: error }) : error;
   }
 }
@@ -195,7 +195,7 @@ async function importFrom(folder: string, entry: string): Promise<unknown> {
   }
 }
 
-/** Returns whether an entry is copied. Pipes and sockets are skipped, because they contain no code. */
+/** Returns whether the daemon copies an entry. Skips pipes and sockets, because they contain no code. */
 async function isCode(source: string): Promise<boolean> {
   const stat = await lstat(source);
   return stat.isDirectory() || stat.isFile() || stat.isSymbolicLink();

@@ -24,8 +24,8 @@ const knownKeys: readonly string[] = [...functionHooks, "routes", "server", "onR
 const longestReason = 1000;
 
 /**
- * Returns the path of the plugin's module, relative to the plugin folder. Undefined without a module. The entrypoint of the plugin's worker
- * is not this module. Throws if the file in `pluginEntry` is missing.
+ * Returns the path of the plugin's module, relative to the plugin folder. Returns undefined without a module. A default module name that is
+ * the worker's `entrypoint` does not count. Throws if the file in `pluginEntry` is missing.
  */
 export function findPluginEntry({ folder, manifest }: Pick<InstalledPlugin, "folder" | "manifest">): string | undefined {
   const { pluginEntry, entrypoint } = manifest;

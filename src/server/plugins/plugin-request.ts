@@ -11,7 +11,7 @@ export interface TravelHost {
   readonly heads: RequestHeads;
   /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
-  /** The client's message by each copy of its request. A copy can have another `Request` class. */
+  /** Maps each copy of a client's request to the client's message. A copy can have another `Request` class. */
   readonly copies: WeakMap<Request, IncomingMessage>;
 }
 

@@ -99,7 +99,7 @@ export interface PluginAppAddress {
 
 /** The functions of the workers that the plugin pipeline uses. */
 export interface WorkersPort {
-  /** Serves a request by the worker or the panel. The target or the host name of the request selects which one. */
+  /** Serves a request by a worker or by the panel, depending on the target or the host name of the request. */
   handle(exchange: HttpExchange): void;
   /**
    * Returns the worker version that serves a target. `host` is the target of a worker's host name, or undefined at the daemon's own host

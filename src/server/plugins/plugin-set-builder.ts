@@ -63,8 +63,8 @@ export class PluginSetBuilder {
   }
 
   /**
-   * Assigns the base paths. A running plugin keeps its base path, even if an earlier plugin requests the same one. Returns the plugins
-   * without a conflict.
+   * Assigns the base paths. A running plugin keeps its base path, even if a plugin earlier in the order requests the same path. Returns the
+   * plugins without a conflict.
    */
   #claimBases(plugins: readonly InstalledPlugin[]): InstalledPlugin[] {
     const { before } = this.#options;
@@ -79,8 +79,8 @@ export class PluginSetBuilder {
   }
 
   /**
-   * Loads a plugin or keeps the running plugin. If an upload replaces the folder meanwhile, reads the folder again, because the running
-   * plugin must stay active until the reload of that upload.
+   * Loads a plugin or keeps the running plugin. If an upload changes the folder during the read, reads the folder again. Otherwise the
+   * daemon would unload the running plugin until the upload's own reload.
    */
   async #bringWhole(plugin: InstalledPlugin): Promise<RunningPlugin> {
     for (let attempt = 1; ; attempt += 1) {
@@ -125,7 +125,7 @@ export class PluginSetBuilder {
     const hooks = await makePlugin(exported, plugin.config);
     const active = this.#activate(plugin, hooks, codeHash);
     if (before?.active.hooks === hooks) {
-      // Shuts down the running plugin before its next initialization, because both are the same object.
+      // Shuts down the running plugin before the new plugin is initialized, because both are the same object.
       this.ended.add(before);
       await endPlugin(before);
     }
@@ -171,7 +171,7 @@ export class PluginSetBuilder {
       },
       info: Object.freeze({ kind: "plugin", name, version, base: manifest.base ?? "", visibility: app?.visibility ?? "public" }),
       failures,
-      // This function must not refer to the builder, which would keep the previous plugins in memory.
+      // Must not refer to the builder. Otherwise the builder would stay in memory, with all previous plugins.
       complain: (hook, error) => {
         failures.note(hook, error, code.positionOf(error));
         log.error({ plugin: name, hook, err: error }, "plugin hook failed");
@@ -189,7 +189,7 @@ function findIn(running: readonly RunningPlugin[], name: string): RunningPlugin 
 }
 
 /**
- * Returns `getPlugin` of a context. Does not refer to the builder, because a plugin that keeps its context would then keep all previous
+ * Returns `getPlugin` of a context. Does not refer to the builder. Otherwise a plugin that keeps its context would also keep all previous
  * plugins in memory.
  */
 function readerOfProvided(running: readonly RunningPlugin[], current: (name: string) => unknown): (name: string) => unknown {

@@ -54,8 +54,8 @@ export class Plugins {
   }
 
   /**
-   * Loads an upload, calls `place`, which moves it to its folder, and replaces the plugin set. If the upload fails to load and an earlier
-   * upload is loaded, throws PLUGIN_LOAD_FAILED. After an error, nothing has changed.
+   * Loads an upload, calls `place` to move it to its folder, and replaces the plugin set. If the upload fails to load and an earlier upload
+   * is loaded, throws PLUGIN_LOAD_FAILED. After an error, nothing has changed.
    */
   install(upload: StagedPlugin, place: () => Promise<void>): Promise<void> {
     return this.#inTurn(() => this.#install(upload, place));
@@ -136,7 +136,7 @@ export class Plugins {
     } catch (error) {
       await endAll(next.running.filter((running) => !this.#running.includes(running)));
       this.#running = this.#running.filter((running) => !next.ended.has(running));
-      // Loads the previous plugins again that the builder has already shut down.
+      // Starts the previous plugins again, because the builder can have shut down some of them.
       await this.#reload(isNever);
       throw error;
     }

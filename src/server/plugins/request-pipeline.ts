@@ -217,8 +217,8 @@ export class RequestPipeline {
         addressOf(owner, this.#travelling.target),
       );
     }
-    // Responds with 404 instead of passing the request to a worker with the same name. Hooks were skipped for a public route of the plugin,
-    // and this route does not apply to the worker.
+    // The request skipped the hooks because of a public route of the plugin. Responds with 404, because a worker with the same name must
+    // not receive this request.
     if (owner && this.#isPublic) return this.#refuse(notFound());
     this.#host.workers.handle({ ...this.#exchange, request, response: answer });
   }

@@ -15,7 +15,7 @@ type Course = "held" | "client" | "reader" | "nowhere";
  * disconnection of the client still reach the writer.
  */
 export class ResponseInterceptor extends ServerResponse {
-  /** Names and values of the headers in turn, as the writer passed them. */
+  /** Headers as the writer passed them: name, value, next name. */
   pairs: readonly string[] = [];
   readonly #client: ServerResponse;
   readonly #onBegun: (answer: ResponseInterceptor) => void;
@@ -29,8 +29,8 @@ export class ResponseInterceptor extends ServerResponse {
   #wake: (() => void) | undefined;
 
   /**
-   * `onBegun` is called once, when the headers are complete. The buffer then contains the whole body if it is short, otherwise its
-   * beginning.
+   * `onBegun` is called once, when the headers are complete. The buffer then contains all of a short body, or the beginning of a longer
+   * body.
    */
   constructor(options: { request: IncomingMessage; client: ServerResponse; onBegun: (answer: ResponseInterceptor) => void }) {
     super(options.request);
@@ -196,7 +196,7 @@ function done(...callbacks: unknown[]): void {
   for (const callback of callbacks) if (typeof callback === "function") process.nextTick(callback);
 }
 
-/** Converts headers of any form to names and values in turn. Omits a header that `winning` also contains. */
+/** Converts headers of any form to a list: name, value, next name. Omits each header that `winning` also contains. */
 function pairsOf(headers: HeaderList, winning: HeaderList): string[] {
   const entries = entriesOf(headers);
   const names = new Set(entriesOf(winning).map(([name]) => name.toLowerCase()));

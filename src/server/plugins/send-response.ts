@@ -62,8 +62,8 @@ export function interceptResponse(request: IncomingMessage, options: ResponseOpt
 
 async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: ResponseOptions): Promise<void> {
   const { statusCode: status, pairs, isWhole } = taken;
-  // True if only one of the two requests, of the client and for the worker, is a HEAD request. The written response then has another
-  // framing than the client expects.
+  // True if either the client's request or the worker's request is HEAD, but not both. The framing of the worker's response then differs
+  // from the framing that the client expects.
   const isReframed = (client.req.method === "HEAD") !== (taken.req.method === "HEAD");
   const answer = new Response(taken.toBody(), { status, headers: toHeaders(pairs) });
   const { body } = answer;
@@ -204,7 +204,7 @@ function room(to: ServerResponse): Promise<void> {
   });
 }
 
-/** Returns the headers of the response that the daemon sends to the client, and the length of the body that the headers contain. */
+/** Returns the headers that the daemon sends to the client, and the body length that these headers state. */
 function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; length: number | undefined } {
   // Omits `Content-Encoding` and `Content-Length` of a `fetch` response, because `fetch` has decoded the body.
   const isFetched = answer.url !== "" && answer.headers.has("content-encoding");

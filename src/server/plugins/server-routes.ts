@@ -36,8 +36,8 @@ export class ServerRoutes {
   }
 
   /**
-   * Returns the route for a request. `path` begins with a slash and has no query. The path is not decoded, so a percent-encoded path is a
-   * different path.
+   * Returns the route for a request. `path` begins with a slash and has no query. Does not decode the path, so `/%61` does not match the
+   * pattern `/a`.
    */
   match(method: string, path: string): RouteMatch | undefined {
     const segments = path.split("/").slice(1);

@@ -6,8 +6,8 @@ import { exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";
 type Candidate = Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">;
 
 /**
- * Returns the reason why a built-in plugin rejects its settings, or undefined. Creates an instance and discards it. The factory function of
- * a built-in plugin only reads settings, and opens nothing before `onInit`.
+ * Returns the reason why a built-in plugin rejects its settings, otherwise undefined. Creates an instance and discards it. The factory
+ * function of a built-in plugin only reads settings and opens nothing.
  */
 export async function settingsProblem(code: PluginCode, { name, folder, manifest, config }: Candidate): Promise<string | undefined> {
   const entry = findPluginEntry({ folder, manifest });

@@ -12,8 +12,7 @@ const keptRuns = 50;
  */
 const keptFormerJobs = 20;
 /**
- * Minimum size in bytes of the file before the daemon rewrites the file without discarded runs. The size must also have doubled since the
- * last rewrite.
+ * If the file exceeds this size in bytes and twice its size after the last rewrite, the daemon rewrites the file without discarded runs.
  */
 const leastRewriteBytes = 1024 * 1024;
 

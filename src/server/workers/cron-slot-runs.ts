@@ -3,17 +3,20 @@ import type { Lease } from "../storage/lease-store.js";
 import type { JobHistory } from "./cron-runs.js";
 import { parseDetail } from "./cron-slots.js";
 
-/** JSON that a daemon stores at the end of a slot. */
+/** JSON that a daemon stores in a lease at the end of the run. */
 const StoredEnd = CronRun.pick({ at: true, durationMs: true, status: true, outcome: true, error: true }).partial();
 
-/** Returns the runs of a job on all daemons, newest first: its leases, and the manual runs of this daemon. */
+/**
+ * Returns the runs of a job, newest first: the scheduled runs of all daemons from `leases`, and the manual runs of this daemon from
+ * `history`.
+ */
 export function mergeRuns(leases: readonly Lease[], history: JobHistory): { runs: CronRun[]; isRunning: boolean } {
   const manual = history.runs.filter(({ trigger }) => trigger === "manual");
   const runs = [...leases.flatMap(runOf), ...manual].toSorted((one, other) => other.at - one.at);
   return { runs, isRunning: history.isRunning || leases.some(({ state }) => state === "taken") };
 }
 
-/** Returns no run for a lease that is held now. */
+/** Returns the run that a lease records. Returns an empty list while the run is in progress. */
 function runOf({ state, slotMs, instance, detail, result }: Lease): CronRun[] {
   if (state === "taken") return [];
   const stored = (result === undefined ? undefined : StoredEnd.safeParse(JSON.parse(result)).data) ?? {};

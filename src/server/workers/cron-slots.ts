@@ -5,18 +5,24 @@ import * as z from "zod";
 import type { Log } from "../log/log.js";
 import type { Lease, LeaseAnswer, LeaseRequest, LeaseStore, MissedLease } from "../storage/lease-store.js";
 
-/** Interval of heartbeats. At each heartbeat the daemon also records slots that no daemon took. */
+/** Interval of heartbeats in ms. At each heartbeat, the daemon also records slots that no daemon took. */
 const settleIntervalMs = 10_000;
-/** Pause per rank, so that usually one daemon requests the lease and the other daemons find the granted lease. */
+/**
+ * Pause in ms per rank before a daemon requests the lease. Usually the daemon with rank 0 then gets the lease, and the other daemons find
+ * it granted.
+ */
 const rankPauseMs = 150;
 const longestRankPauseMs = 1_500;
-/** Age in ms from which no daemon can take a slot. Exceeds the tolerance of the lease store (5 s) and the time limit of a request (2 s). */
+/**
+ * Age of a slot in ms after which no daemon can take it. Exceeds the tolerance of the lease store (5 s) plus the time limit of a request (2
+ * s).
+ */
 const missedAfterMs = 10_000;
-/** Time after an unanswered request at which the primary can no longer accept the request. */
+/** Maximum time in ms after an unanswered request during which the primary can still accept this request. */
 const unansweredMs = 2_000;
-/** Number of slots per job that the daemon checks. The lease store keeps as many. */
+/** Number of newest slots per job that the daemon checks. The lease store keeps the same number of leases per job. */
 const checkedSlots = 50;
-/** Maximum number of ended runs that the primary has not confirmed. */
+/** Maximum number of ended runs that the daemon keeps while the primary has not confirmed them. */
 const mostEnds = 1_000;
 
 /** JSON in a lease of a cron job. */
@@ -25,12 +31,12 @@ type SlotDetail = z.output<typeof SlotDetail>;
 
 /** A job that runs on only one of several daemons at each time of its schedule. */
 export interface SlotJob extends SlotDetail {
-  /** Text that is the same in all versions and daemons. */
+  /** Text that identifies the job. The text is the same in all versions of the worker and on all daemons. */
   readonly queue: string;
   readonly cron: Pick<Cron, "nextRun" | "previousRuns">;
 }
 
-/** End of the run in a taken slot. `result` is stored as JSON. */
+/** Result of a slot that this daemon has taken. The lease store keeps `result` as JSON. */
 export interface SlotEnd {
   readonly state: "ran" | "skipped";
   readonly result: object;
@@ -39,13 +45,19 @@ export interface SlotEnd {
 interface PendingEnd {
   readonly token: string;
   readonly end: SlotEnd;
-  /** Time on the monotonic clock before which a taken lease could still appear. */
+  /**
+   * Earliest time to send the end, by the clock of `performance.now()`. Until then, the primary can still accept an unanswered lease
+   * request.
+   */
   readonly notBeforeMs: number;
 }
 
 interface Watched {
   readonly job: SlotJob;
-  /** Slots up to this time have a lease. Undefined until the first check after the start of the daemon. */
+  /**
+   * The daemon has checked the slots up to this time (Unix ms): each has a lease. Undefined until the first check after the start of the
+   * daemon.
+   */
   checkedUntilMs: number | undefined;
 }
 
@@ -55,7 +67,7 @@ interface CronSlotsOptions {
   readonly instanceId: string;
   /** Returns true while an operator drains this daemon. The daemon then takes no slots. */
   readonly isDraining: () => boolean;
-  /** Called for a slot whose daemon stopped. */
+  /** Called for a slot whose daemon stopped before or during the run. */
   readonly onUnknown: (slot: SlotDetail & { readonly instance: string; readonly slotMs: number }) => void;
   readonly log: Log;
   /** Resolves after a time in ms. Only tests set this function. */
@@ -66,7 +78,7 @@ interface CronSlotsOptions {
 export class CronSlots {
   readonly #options: CronSlotsOptions;
   readonly #watched = new Map<string, Watched>();
-  /** Ends that the lease store has not confirmed yet, by the name of the slot. */
+  /** Ends of runs that the lease store has not confirmed yet, by the name of the slot. */
   readonly #ends = new Map<string, PendingEnd>();
   /** Deleted workers whose leases remain, with the time of the deletion in Unix milliseconds. */
   readonly #forgotten = new Map<string, number>();
@@ -101,8 +113,8 @@ export class CronSlots {
   }
 
   /**
-   * Runs `work` if this daemon gets the slot, and records the end. Calls `onBlocked` if the previous run of the job has not ended on any
-   * daemon. Never throws.
+   * Runs `work` if this daemon gets the slot, and records the end. Calls `onBlocked` if the previous run of the job is still in progress on
+   * one of the daemons. Never throws.
    */
   async run(job: SlotJob, slotMs: number, { work, onBlocked }: { work: () => Promise<SlotEnd>; onBlocked: () => void }): Promise<void> {
     const name = nameOf(job.queue, slotMs);
@@ -156,7 +168,7 @@ export class CronSlots {
     }
   }
 
-  /** Resolves when the ends of all runs are stored, or cannot be stored. Call it after the last run has ended. */
+  /** Sends the ends of all runs and leaves the lease store. Also resolves if this fails. Call it after the last run has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -178,7 +190,8 @@ export class CronSlots {
     await pause(Math.min(rank * rankPauseMs, longestRankPauseMs));
     if (this.#isClosed || this.#options.isDraining()) return "late";
     const take = async () => (rank > 0 && (await leases.has(request.name)) ? "taken" : await leases.take(request));
-    // The second request has the same token. If the response to the first request was lost, the second request receives the same response.
+    // Repeats a failed request once, with the same token. If the response to the first request was lost, the second request receives the
+    // same response.
     return take()
       .catch(() => leases.take(request))
       .catch(() => {
@@ -194,8 +207,8 @@ export class CronSlots {
   }
 
   /**
-   * Keeps the end of a run until the primary confirms it. Above the maximum, discards an unconfirmed request from the middle of an outage,
-   * because the first and the last requests are more likely to have reached the primary.
+   * Keeps the end of a run until the primary confirms it. Above the maximum, first discards an end whose lease request had no response.
+   * Chooses one from the middle of an outage, because that request probably did not reach the primary.
    */
   #keepEnd(name: string, pending: PendingEnd): void {
     this.#ends.set(name, pending);
@@ -213,7 +226,7 @@ export class CronSlots {
     }
   }
 
-  /** Returns the slots up to a time that have no lease. */
+  /** Returns the slots without a lease, up to the time `untilMs`. */
   async #missed(untilMs: number): Promise<MissedLease[]> {
     const isDue = ({ job, checkedUntilMs }: Watched) =>
       checkedUntilMs === undefined || (job.cron.nextRun(new Date(checkedUntilMs))?.getTime() ?? Infinity) <= untilMs;
@@ -234,7 +247,10 @@ export class CronSlots {
   }
 }
 
-/** Returns the queue of a job. The key is the same in all versions. An empty key gives the prefix of all queues of the worker. */
+/**
+ * Returns the queue of a job. `key` is the same in all versions of the worker. An empty key gives the common prefix of all queues of the
+ * worker.
+ */
 export function queueOf(worker: string, key: string): string {
   return `cron ${worker} ${key}`;
 }
@@ -252,7 +268,10 @@ export function parseDetail(text: string): SlotDetail | undefined {
   return SlotDetail.safeParse(JSON.parse(text)).data;
 }
 
-/** Returns the time of the oldest of the newest leases that all have this schedule. Returns undefined if the newest lease has another. */
+/**
+ * Reads `leases`, newest first, up to the first lease with another schedule. Returns the slot time of the lease before it. Returns
+ * undefined if the newest lease has another schedule.
+ */
 function sameSince(leases: readonly Lease[], schedule: string): number | undefined {
   const other = leases.findIndex(({ detail }) => parseDetail(detail)?.schedule !== schedule);
   return leases.slice(0, other === -1 ? undefined : other).at(-1)?.slotMs;

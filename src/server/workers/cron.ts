@@ -14,9 +14,12 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
  */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 
-/** Number of leases per job for a list without runs: the lease of the current run, and the last run's lease before skipped leases. */
+/**
+ * Number of newest leases per job for a list without runs. The list shows only the current run and the last run, and skipped slots can
+ * follow the last run.
+ */
 const leastListedRuns = 5;
-/** Number of missed times after which the job continues with the newest time. */
+/** Maximum number of missed times of a schedule that the daemon checks one by one. Then it uses the next time after now. */
 const mostMissed = 60;
 const stillRunning = "The previous run has not finished.";
 
@@ -41,7 +44,7 @@ interface Job {
   readonly entry: WorkerManifest["cron"][number];
   readonly cron: Cron;
   readonly history: JobHistory;
-  /** The job as the leases identify it for several daemons. Undefined if this daemon runs the job at each time of the schedule. */
+  /** The job in the leases that several daemons share. Undefined if this daemon runs the job at each time of the schedule. */
   readonly slot: SlotJob | undefined;
   /** Unix time in milliseconds of the next run. */
   nextMs: number;
@@ -159,14 +162,14 @@ export class CronJobs {
     return this.#run(job, { trigger: "manual", by });
   }
 
-  /** Discards the runs of a deleted worker: those of this daemon, and with a primary also those in the leases. */
+  /** Discards the runs of a deleted worker in the history of this daemon and in the leases that daemons share. */
   forget(name: string): void {
     const { runs, slots } = this.#options;
     runs.forget(name);
     slots?.forget(name);
   }
 
-  /** Starts the schedules. Call it when the daemon can serve workers. Times that have passed before are not run later. */
+  /** Starts the schedules. Call it when the daemon can serve workers. Does not run jobs for earlier times. */
   start(): void {
     this.#isStarted = true;
     for (const { jobs } of this.#plans.values()) {
@@ -244,7 +247,9 @@ export class CronJobs {
   }
 }
 
-/** Returns the newest time of the schedule that has passed, and sets the next one. A busy daemon can be late by several times. */
+/**
+ * Returns the newest past time of the schedule and sets `nextMs` to the next time. If the daemon was busy, several times can have passed.
+ */
 function latestSlotMs(job: Job): number {
   let slotMs = job.nextMs;
   for (let missed = 0; missed < mostMissed; missed += 1) {

@@ -16,21 +16,24 @@ export interface HistorySelection {
   readonly range: HistoryRange;
 }
 
-/** Returns whether a history of another daemon has at most as much as a daemon records for the range, in lists of equal length. */
+/**
+ * Checks a history that another daemon sent. Returns false for a wrong interval length, for lists of different lengths, or for more points
+ * or markers than a daemon records for the range.
+ */
 export function isPossibleHistory({ stepSeconds, points, markers }: MetricsHistory, { worker, range }: HistorySelection): boolean {
   const expected = historyRanges[range];
   const { at } = points;
   return (
     stepSeconds === (worker === undefined ? expected.stepSeconds : Math.max(expected.stepSeconds, shortestWorkerStepSeconds)) &&
-    // The current interval is in addition to those of the range.
+    // Adds 1, because a history also contains the current interval.
     at.length <= expected.seconds / stepSeconds + 1 &&
     Object.values(points).every((list) => list === undefined || list.length === at.length) &&
-    // The history of a worker contains markers of the worker and starts of the daemon.
+    // Multiplies by 2, because a worker's history contains up to `keptMarkers` markers of the worker and as many starts of the daemon.
     markers.length <= 2 * keptMarkers
   );
 }
 
-/** Returns whether sparklines of another daemon have at most as many minutes as a daemon records, in lists of equal length. */
+/** Checks sparklines that another daemon sent. Returns false for more minutes than a daemon records, or for lists of different lengths. */
 export function arePossibleSparklines(sparklines: readonly Sparkline[]): boolean {
   return sparklines.every(({ requests, failed }) => requests.length <= sparklineMinutes && failed.length === requests.length);
 }

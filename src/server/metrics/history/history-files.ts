@@ -87,8 +87,8 @@ export class HistoryFiles {
   }
 
   /**
-   * Replaces the file of a worker after all earlier changes. Does nothing if `isWanted` then returns false. Readers see either the old or
-   * the new file.
+   * Waits for all earlier changes, then replaces the file of a worker. Does nothing if `isWanted` returns false at that time. Readers see
+   * either the old or the new file.
    */
   write(name: string, records: readonly HistoryRecord[], isWanted: () => boolean): Promise<void> {
     return this.#inOrder(async () => {

@@ -23,8 +23,8 @@ export function toHistory({ daemon, tens, worker, range, nowSeconds }: HistoryPa
   const stepSeconds = worker ? (Math.max(historyRanges[range].stepSeconds, 60) as 60 | 900) : historyRanges[range].stepSeconds;
   const ringOf = ({ minutes, quarterHours }: SeriesData): MetricRing => (stepSeconds === 900 ? quarterHours : minutes);
   const newest = nowSeconds / stepSeconds;
-  // Includes the current interval of 10 or 60 s, because a restart closes a minute before its end. Includes intervals of 900 s only after
-  // their end.
+  // Includes the current interval of 10 or 60 s, because the daemon writes the row of the current minute early when it stops. Includes an
+  // interval of 900 s only after its end.
   const [from, to] = [Math.floor(newest - seconds / stepSeconds) + 1, stepSeconds === 900 ? newest : Math.ceil(newest)];
   const running = (stepSeconds === 10 ? tens : ringOf(daemon)).rows(from, to);
   const rows = worker ? withIdleRows(ringOf(worker), running, [from, to]) : running;

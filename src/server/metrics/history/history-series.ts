@@ -113,7 +113,7 @@ export function combineHistory(
   return { minutes, quarterHours, markers: [...markers.values()].toSorted((one, other) => one.at - other.at).slice(-keptMarkers) };
 }
 
-/** Returns the records with which the daemon writes a history to the file of a worker. */
+/** Returns the records of a history for the file of a worker. */
 export function recordsOf(name: string, { minutes, quarterHours, markers }: SeriesData): HistoryRecord[] {
   return [
     { kind: "rows", name, stepSeconds: 60, rows: minutes.encode() },

@@ -8,8 +8,8 @@ import type { HistoryRecord } from "./history-records.js";
  */
 const compactionMinutes = 360;
 /**
- * When the history exceeds its memory limit, the daemon moves the history of idle workers to the disk, until the rest uses this share of the
- * limit. With a share of 1, the daemon would do this every minute.
+ * Share of the memory limit. If the history exceeds the limit, the daemon moves the history of idle workers to the disk until this share
+ * remains. With a share of 1, the daemon would move history every minute.
  */
 const evictionShare = 0.9;
 /**
@@ -111,8 +111,8 @@ export class HistoryStore {
   }
 
   /**
-   * Starts a compaction if there are many rows, if the journal is large, or if a write has failed. Frees memory if the limit is exceeded.
-   * `otherBytes`: memory of other parts of the history, which also counts.
+   * Starts a compaction if there are many rows, if the journal is large, or if a write has failed. Frees memory above the limit.
+   * `otherBytes`: memory of other parts of the history, which counts toward the limit.
    */
   async maintain(otherBytes: number): Promise<void> {
     this.#otherBytes = otherBytes;
@@ -197,7 +197,7 @@ export class HistoryStore {
 
   /**
    * Logs only the first failure until a compaction has written all rows. On a full disk, small writes can succeed between failures, and a
-   * warning after each of them would fill the daemon's log.
+   * warning after each failure would fill the daemon's log.
    */
   async #reportFailure(write: () => Promise<void>): Promise<void> {
     try {

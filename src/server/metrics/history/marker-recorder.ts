@@ -2,7 +2,10 @@ import type { RuntimeEvent } from "../../../shared/contract/events.js";
 import type { HistoryMarker } from "../../../shared/contract/metrics-history.js";
 import type { HistoryStore } from "./history-store.js";
 
-/** Delay in ms before a marker is written. During this delay, the event with the name of the API key arrives and completes the marker. */
+/**
+ * Delay in ms before the recorder writes a marker. During this delay, the event with the name of the API key arrives and completes the
+ * marker.
+ */
 const writeDelayMs = 2000;
 /**
  * If the event about a change of a worker follows the change of its active version within this time in seconds, both count as one
@@ -21,7 +24,7 @@ interface MarkerRecorderOptions {
 /** Records the start of the daemon and the events of workers as markers in the metrics history. */
 export class MarkerRecorder {
   readonly #options: MarkerRecorderOptions;
-  /** For each worker name, the last deployment whose markers are not written yet. The name of the API key can still be added. */
+  /** For each worker name, the last deployment whose markers are not written yet. A later event can still add the name of the API key. */
   readonly #deployments = new Map<string, { at: number; markers: HistoryMarker[] }>();
   #unwritten: { name: string; marker: HistoryMarker }[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -42,7 +45,7 @@ export class MarkerRecorder {
     else if (deployingTypes.includes(type)) {
       const last = this.#deployments.get(name);
       if (last && this.#nowSeconds() - last.at <= sameChangeSeconds) for (const marker of last.markers) Object.assign(marker, by);
-      // In this case, an upload has replaced the active version by a package with the same version number.
+      // Handles an upload that has replaced the active version by a package with the same version number.
       else if (type === "worker.installed" && this.#options.activeVersionOf(name) === subject?.version)
         this.#addDeployment(name, { ...version, ...by });
     }

@@ -1,10 +1,13 @@
 import { sparklineMinutes, type HistoryMarker, type MetricsHistory, type Sparkline } from "../../../shared/contract/metrics-history.js";
 
-/** Time in seconds within which the same change on several daemons is one marker. Daemons receive each other's changes within seconds. */
+/**
+ * Maximum time in seconds between markers of the same change on several daemons. The daemon merges these markers. Daemons receive each
+ * other's changes within seconds.
+ */
 const sameChangeSeconds = 60;
 /**
- * Maximum number of newest intervals that are omitted because a daemon has not completed them yet. Daemons complete an interval at slightly
- * different times.
+ * Maximum number of newest intervals that the result omits because at least one daemon has not completed them yet. Daemons complete an
+ * interval at slightly different times.
  */
 const mostUncompleted = 2;
 
@@ -17,18 +20,17 @@ export interface DaemonHistory {
 type Points = MetricsHistory["points"];
 
 interface MergeOptions {
-  /** True if a daemon that runs gave no response. */
+  /** True if at least one running daemon sent no response. */
   readonly isPartial: boolean;
   /** True for the history of whole daemons, false for that of a worker. */
   readonly isOfDaemons: boolean;
-  /** Unix time in seconds of this daemon. */
+  /** Current Unix time in seconds, by the clock of this daemon. */
   readonly now: number;
 }
 
 /**
- * Adds up the histories of several daemons for the same range. Percentiles of request durations cannot be added, so each is the highest one
- * of a daemon. An interval is incomplete if a daemon lacks it that ran before, and every interval is incomplete if `isPartial` is true.
- * Omits intervals after the current one, which only a daemon with a wrong clock has.
+ * Adds up the histories of several daemons. A percentile is the highest one of all daemons. Marks an interval as incomplete if `isPartial`
+ * is true, or if a daemon that already ran lacks it. Omits future intervals from a wrong clock.
  */
 export function mergeHistories(
   daemons: readonly [DaemonHistory, ...DaemonHistory[]],
@@ -46,7 +48,7 @@ export function mergeHistories(
     .toSorted((one, other) => one - other);
   const lacks = (at: number, { firstAt, indexes }: (typeof series)[number]) => firstAt < at && !indexes.has(at);
   const lacksDaemon = ends.map((at) => series.some((one) => lacks(at, one)));
-  // A daemon without any interval does not complete one soon.
+  // Ignores daemons without any interval. They do not complete an interval within seconds, so the result does not wait for them.
   const recording = series.filter(({ points }) => points.at.length > 0);
   const isUncompleted = ends.map((at) => recording.some((one) => lacks(at, one)));
   const complete = Math.max(isUncompleted.lastIndexOf(false) + 1, ends.length - mostUncompleted);
@@ -96,8 +98,8 @@ export function mergeSparklines(daemons: readonly (readonly Sparkline[])[], { is
 }
 
 /**
- * Returns the Unix time in seconds after which a daemon has all intervals, or Infinity if it has none of a worker. A whole daemon without
- * intervals lacks those since its start, or all if it records none.
+ * Returns the Unix time in seconds of a daemon's first interval. A missing interval after this time is a gap. Without intervals: Infinity
+ * for a worker, otherwise the start of the daemon, or -Infinity if no start is recorded.
  */
 function firstTimeOf({ points, markers }: MetricsHistory, isOfDaemons: boolean): number {
   const [first] = points.at;
@@ -105,13 +107,16 @@ function firstTimeOf({ points, markers }: MetricsHistory, isOfDaemons: boolean):
   return markers.find(({ type }) => type === "start")?.at ?? -Infinity;
 }
 
-/** The newest marker of a change, and the newest one of another daemon. */
+/** For one change: the newest marker, and the newest marker from a different daemon than that of `newest`. */
 interface NewestMarkers {
   readonly newest: HistoryMarker;
   readonly ofAnother: HistoryMarker | undefined;
 }
 
-/** Returns the markers of all daemons, oldest first. A deployment or restart on several daemons is the marker of the first one. */
+/**
+ * Returns the markers of all daemons, oldest first. If several daemons recorded the same deployment or worker restart, returns only the
+ * first marker.
+ */
 function mergeMarkers(daemons: readonly DaemonHistory[]): HistoryMarker[] {
   const all = daemons.flatMap(({ instance, history }) => history.markers.map((marker) => ({ ...marker, instance })));
   const kept: HistoryMarker[] = [];

@@ -13,10 +13,7 @@ export interface MetricRow {
   readonly isolates: number;
 }
 
-/**
- * When rows are combined, `p99Ms` is the estimated duration for this share of a row's requests. For the other requests, `p50Ms` is the
- * estimate.
- */
+/** `combineRows` takes `p99Ms` as the duration of this share of a row's requests, and `p50Ms` as the duration of the other requests. */
 const slowShare = 0.02;
 
 /**

@@ -16,7 +16,7 @@ import { MarkerRecorder } from "./marker-recorder.js";
 import { encodeRow } from "./metric-ring.js";
 
 const sampleIntervalMs = 10_000;
-/** Delay in ms of a sample after the end of an interval, because a timer can fire 1 ms early. */
+/** Time in ms from the end of an interval to its sample. The delay is necessary because a timer can fire 1 ms early. */
 const timerMarginMs = 5;
 /**
  * Name of the worker that serves the panel. Requests to this worker do not count in the history of the daemon or in the totals of the
@@ -86,7 +86,7 @@ export class MetricsHistory {
 
   /** Returns the requests of the last 60 complete minutes for each matching worker with at least one request, sorted by name. */
   sparklines(isWanted: (name: string) => boolean): Sparkline[] {
-    // Excludes a minute that has ended, but has no rows yet, because its zeros would look like a drop.
+    // Excludes a minute that has ended, but has no rows yet. Otherwise the sparkline would show 0 requests for this minute.
     const first = this.#minute - sparklineMinutes + 1;
     return [...this.#store.workers]
       .filter(({ name }) => isWanted(name))

@@ -16,8 +16,7 @@ export interface StoringIsolate {
 }
 
 /**
- * What an isolate is allowed to do with the data folder of its worker. With `remove`, the isolate can only read and delete, because the
- * folder is full.
+ * Access of an isolate to the data folder of its worker. With `remove`, the isolate can only read and delete, because the folder is full.
  */
 export interface DataGrant {
   readonly folder: string;

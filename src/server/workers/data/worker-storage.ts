@@ -18,7 +18,7 @@ const intervalMs = 500;
  * example through a program that the isolate started.
  */
 const mostOvershootBytes = 16 * 1024 * 1024;
-/** Maximum time for running calls to complete, before the isolates of a paused worker are killed. */
+/** Maximum time in ms for running calls to complete. Afterwards the daemon kills the remaining isolates of a paused worker. */
 const drainTimeoutMs = 30_000;
 /** First character of entries in the data directory that are no data folders. No worker name begins with a dot. */
 const hidden = ".";
@@ -68,7 +68,7 @@ export class WorkerStorage {
   }
 
   /**
-   * Measures the data folder of a worker, even a missing one, and registers an isolate. While `pauseFor` runs, waits for its end. The
+   * Measures the data folder of a worker and registers an isolate. The folder can be missing. Waits while `pauseFor` runs an action. The
    * caller must then call `watch` or `release`.
    */
   async lease(name: string, limitBytes: number): Promise<DataLease> {

@@ -3,7 +3,7 @@ import type { WorkerMeter } from "./worker-meter.js";
 
 /** Time in ms for which the scheduler limits the rate after a request to another worker. */
 const sharedForMs = 100;
-/** Maximum delay of a late timer, in ms, for which the scheduler releases additional bytes. */
+/** If a timer is late, the scheduler releases additional bytes for at most this delay in ms. */
 const slackMs = 2;
 
 /**

@@ -106,7 +106,7 @@ export class ResponseWindow {
   }
 
   /**
-   * Sends new credit for the bytes that the client has received. Waits until these bytes are at least half of `creditWindowBytes`, so that
+   * Sends new credit for the bytes that the client has received. Waits until their number is at least half of `creditWindowBytes`, so that
    * fewer frames are needed.
    */
   open(): void {

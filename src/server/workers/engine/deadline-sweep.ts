@@ -23,7 +23,8 @@ export class DeadlineSweep {
   #end: (() => void) | undefined;
 
   /**
-   * `receiving` contains the calls whose small request body is not complete. The sweep removes a call from it when the body is complete.
+   * `receiving` contains the calls whose small request body is not complete. The sweep removes a call from this set when the body is
+   * complete.
    */
   constructor(options: {
     receiving: Set<WorkerCall>;
@@ -41,7 +42,7 @@ export class DeadlineSweep {
     this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
   }
 
-  /** Starts the timer if it is not running. Call it after each new call of the worker. */
+  /** Starts the timer if it is not running. Call this function after each new call of the worker. */
   wake(): void {
     this.#end ??= setStallTolerantInterval(this.#intervalMs, this.#sweep);
   }

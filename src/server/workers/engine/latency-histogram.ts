@@ -1,6 +1,6 @@
 /**
- * Number of buckets between a duration and twice that duration. Each bucket has at most 1/16 of its duration as width, so the middle of a
- * bucket differs from the real duration by at most 3.2 %.
+ * Number of buckets between a duration and twice that duration. The width of a bucket is at most 1/16 of its durations. The middle
+ * therefore differs from the real duration by at most 3.2 %.
  */
 const bucketsPerDoubling = 16;
 /** Units per ms. With units of 1/1024 ms, the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are also bounds of buckets. */

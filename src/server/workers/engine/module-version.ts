@@ -37,7 +37,9 @@ export interface ModuleWorkerOptions {
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   readonly writeHead: (exchange: WorkerExchange) => string | undefined;
-  /** Passes a call to the current version. Used for calls that this version has received and not run before an upload replaced it. */
+  /**
+   * Passes a call to the current version. Used if an upload replaced this version after it received the call and before it ran the call.
+   */
   readonly reroute: (call: WorkerCall) => void;
   readonly observer: IsolateObserver | undefined;
   /** Receives the output and errors if the daemon only checks this version. Undefined if the version serves requests. */

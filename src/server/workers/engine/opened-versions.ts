@@ -42,11 +42,11 @@ export class OpenedVersions {
     const isUsed = ({ version, app, isOpening }: OpenedVersion) =>
       version.folder === folder && (isOpening || (app?.isolates.length ?? 0) > 0);
     const current = this.#current.get(folder);
-    // The cache calls this function for each downloaded version, so the many current versions are not iterated.
+    // Does not search all current versions, because there are many and the cache calls this function for each downloaded version.
     return (current !== undefined && isUsed(current)) || [...this.#superseded, ...this.#retiring].some(isUsed);
   }
 
-  /** Returns the opened version. Opens it if it is not open, or if the content of the package folder has changed. */
+  /** Returns the opened version. Opens the version if it is not open, or if the content of the package folder has changed. */
   of(version: ServedVersion): OpenedVersion {
     const existing = this.#current.get(version.folder);
     if (existing?.version.generation === version.generation) return existing;
@@ -63,8 +63,8 @@ export class OpenedVersions {
   }
 
   /**
-   * Ends the serving of `folder`. If `movedTo` is defined, running isolates read files from that folder. Resolves when no isolate uses
-   * either folder.
+   * Stops serving `folder`. If `movedTo` is defined, running isolates read files from that folder. Resolves when no isolate uses either
+   * folder.
    */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((opened) => opened.version.folder === folder);

@@ -24,8 +24,8 @@ export interface CheckObserver {
 }
 
 /**
- * Loads a version in a separate isolate and sends one request. For `check` of the manifest, the status must be 200 to 399, otherwise `GET
- * /` must return below 500. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED with `details.log`.
+ * Loads a version in a separate isolate and requests the path in `check` of the manifest: the status must be 200 to 399. Without `check`,
+ * `GET /` must return below 500. Throws WORKER_START_FAILED or WORKER_CHECK_FAILED with `details.log`.
  */
 export async function checkVersion(
   version: ServedVersion,

@@ -17,7 +17,7 @@ import type { WorkerMeter } from "./worker-meter.js";
 /** Settings and services that all calls of one version share. */
 export interface CallHost extends BandwidthClient {
   readonly timeoutMs: number;
-  /** Time in ms without a transferred byte after which a call fails that waits for its client or for bandwidth. */
+  /** Time limit in ms without a transferred byte for a call that waits for its client or for bandwidth. The call then fails. */
   readonly stallTimeoutMs: number;
   readonly maxBodySizeBytes: number;
   readonly requestLog: RequestLog;
@@ -92,7 +92,7 @@ export class WorkerCall {
     return this.#isDone;
   }
 
-  /** True while the daemon receives a small request body. It sends the call to an isolate afterwards. */
+  /** True while the daemon receives a small request body. Afterwards the daemon sends the call to an isolate. */
   get isReceiving(): boolean {
     return this.#isReceiving && !this.#isDone;
   }
@@ -135,8 +135,8 @@ export class WorkerCall {
   }
 
   /**
-   * True while the call waits for the isolate. False while a body stream waits for bandwidth or for a slow client, to which the stall
-   * timeout applies.
+   * True while the call waits for the isolate. False while a body stream waits for bandwidth or for a slow client. The stall timeout
+   * applies to these streams.
    */
   get waitsForIsolate(): boolean {
     return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.waitsForOthers !== true;
@@ -200,7 +200,7 @@ export class WorkerCall {
     });
   }
 
-  /** Sends body bytes to the client. `isRest`: they continue an incomplete frame. Throws when the isolate violates the protocol. */
+  /** Sends body bytes to the client. `isRest`: the bytes continue an incomplete frame. Throws when the isolate violates the protocol. */
   chunk(bytes: Buffer, isRest: boolean): void {
     const cost = isRest ? bytes.length : bytes.length + pieceCostBytes;
     if (bytes.length === 0 || this.#window?.take(cost) !== true) throw new Error("the isolate sent body bytes without credit");
@@ -230,7 +230,7 @@ export class WorkerCall {
     this.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker aborted its response."), true);
   }
 
-  /** Ends the call with an error. Cuts off a response that has begun. Cancels the request in the isolate unless `isComplete`. */
+  /** Ends the call with an error. Cuts off a response that has begun. If `isComplete` is false, cancels the request in the isolate. */
   fail(error: ApiError, isComplete = false): void {
     if (this.#isDone) return;
     this.#isBrokenOff = this.#status !== 0 && error.status >= 500;
@@ -256,7 +256,7 @@ export class WorkerCall {
   }
 
   readonly #onRequestClose = (): void => {
-    // Does nothing after `start`. The isolate receives an Abort frame for the body and sends a response.
+    // After `start`, does nothing, because the isolate receives an Abort frame for the body and sends a response.
     if (this.#channel || this.request.complete) return;
     this.fail(new ApiError("INVALID_REQUEST", "The request ended before its body was complete."));
   };

@@ -21,7 +21,10 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
     Limits,
     "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes" | "workerDataMaxBytes" | "workerTemporaryMaxBytes"
   >;
-  /** Time in ms without a transferred byte after which a call fails that waits for its client or for bandwidth. Default: 15 minutes. */
+  /**
+   * Time limit in ms without a transferred byte for a call that waits for its client or for bandwidth. The call then fails. Default: 15
+   * minutes.
+   */
   readonly stallTimeoutMs?: number;
   /** System users for isolates, and directories for sandbox folders that these users can enter. */
   readonly ownUsers?: SandboxAllocatorOptions["ownUsers"];

@@ -9,7 +9,7 @@ export class WorkerMeter {
   readonly latency = new LatencyHistogram(performance.now());
   /** Number of begun requests. The counts by status contain only completed requests. */
   beganCount = 0;
-  /** Number of requests that read a static file from the disk now. They are not yet in `beganCount`. */
+  /** Number of requests for which the daemon is reading a static file from the disk. `beganCount` does not include these requests yet. */
   readingCount = 0;
   requestBodyBytes = 0;
   responseBodyBytes = 0;
@@ -118,7 +118,7 @@ export interface WorkerNumbers {
   readonly currentLoad: VersionLoad | undefined;
 }
 
-/** Returns the sum for a version and for the replaced versions whose isolates still complete calls. */
+/** Adds up the load of a version and of the replaced versions whose isolates still complete calls. */
 export function totalLoad(apps: readonly { readonly currentLoad: VersionLoad }[]): VersionLoad | undefined {
   const loads = apps.map(({ currentLoad }) => currentLoad);
   const [first, ...others] = loads;

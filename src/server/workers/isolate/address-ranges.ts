@@ -1,11 +1,12 @@
 const groupCount = 8;
 const groupBits = 16;
 const wholeGroup = 0xffff;
-/** Bits of the prefix `::ffff:0:0/96`. IPv4 addresses are compared in their IPv4-mapped form. */
+/** Bits of the prefix `::ffff:0:0/96`. `AddressRanges` compares IPv4 addresses in this IPv4-mapped form. */
 const mappedPrefixBits = 96;
 const characters = { dot: 46, zero: 48, nine: 57, colon: 58, lowerA: 97, upperA: 65 };
 
-// Calls `charCodeAt` through `apply`, which is read before worker code runs. Worker code can replace prototype methods.
+// Calls `charCodeAt` through `Reflect.apply`. This module reads both functions before worker code runs, because worker code can replace
+// them.
 const { apply } = Reflect;
 // oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const { charCodeAt } = String.prototype;
@@ -15,7 +16,10 @@ interface AddressRange {
   readonly prefixBits: number;
 }
 
-/** A set of IP networks. Worker code cannot change the result of `has`. With `net.BlockList`, it could replace prototype methods. */
+/**
+ * A set of IP networks. Worker code cannot change the result of `has`. A `net.BlockList` calls prototype methods, which worker code can
+ * replace.
+ */
 export class AddressRanges {
   readonly #ranges: readonly AddressRange[];
 

@@ -79,7 +79,7 @@ async function listeningLater(module: Bag, servers: ListeningServers): Promise<S
 /** Maximum time in ms from the load of the module to the call of `listen`. */
 const listenTimeoutMs = 10_000;
 const listenCheckMs = 50;
-/** Number of consecutive checks without pending work after which the program can no longer call `listen`. */
+/** If this number of consecutive checks finds no pending work, the program can no longer call `listen`. */
 const mostQuietChecks = 4;
 /** Names of active resources that belong to the isolate itself. */
 const ownResources = new Set(["PipeWrap", "TTYWrap", "Immediate", "TCPSocketWrap"]);
@@ -98,7 +98,8 @@ function toApp(candidate: unknown): App | undefined {
   if (!isBag(candidate)) return undefined;
   const { routes } = candidate;
   const answer = fetchHandlerOf(candidate);
-  // Ignores `routes` if it is an array, because routers such as Hono and itty-router have an array with this name that is no route table.
+  // Ignores `routes` if it is an array, because routers such as Hono and itty-router have an array with this name. That array is not a
+  // route table.
   const table = isBag(routes) && !Array.isArray(routes) && typeof routes !== "function" ? new RouteTable(routes, routeHandlers) : undefined;
   if (!answer && !table) return undefined;
   return {

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { relativeFilePath } from "../../web/file-path.js";
 import { isExcludedAsset, type AssetsOrder } from "../protocol/assets-order.js";
 
-/** Maximum size in bytes of a file that is read as a whole. A larger file is streamed and has no ETag. */
+/** Maximum size in bytes of a file that the isolate reads as a whole. The isolate streams a larger file and sends no ETag for it. */
 const readAtOnceBytes = 256 * 1024;
 
 interface Found {
@@ -15,8 +15,8 @@ interface Found {
 }
 
 /**
- * Implements `env.ASSETS`, which serves the files in `assets` of the manifest. The rules are those of the daemon, but without ranges and
- * compression.
+ * Implements `env.ASSETS`, which serves the files in `assets` of the manifest. Follows the same rules as the daemon, but supports no ranges
+ * and no compression.
  */
 export class Assets {
   readonly #order: AssetsOrder;

@@ -2,8 +2,8 @@ import { registerHooks } from "node:module";
 
 const specifier = "cloudflare:workers";
 /**
- * Key of the global property with the values of the module `cloudflare:workers`. That module is loaded from a data URL and reads them
- * there.
+ * Key of the global property with the values of the module `cloudflare:workers`. The isolate loads this module from a data URL, so the
+ * module reads its values from the global property.
  */
 const key = Symbol.for(specifier);
 const source = `

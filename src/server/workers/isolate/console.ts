@@ -36,7 +36,10 @@ export function installConsole(write: (code: LogCode, text: string) => void): vo
   Object.assign(globalThis.console, own);
 }
 
-/** Returns whether `console.trace` is running. Node.js calls `console.error` in it. `code` is the level of the running method. */
+/**
+ * Returns whether `code`, the level of the running method, is the level of `console.trace`. In Node.js, `console.trace` calls
+ * `console.error`.
+ */
 function isTrace(code: LogCode): boolean {
   return code === LogCode.Debug;
 }

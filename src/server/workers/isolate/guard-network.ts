@@ -38,8 +38,8 @@ interface GuardOptions {
 }
 
 /**
- * Checks the address of each connection that node:net or node:dgram opens. Connections of threads, programs and native addons are not
- * checked. For these, the kernel enforces only the network mode `none`.
+ * Checks the address of each connection that node:net or node:dgram opens. Cannot check connections of threads, programs and native addons.
+ * For these, the kernel enforces only the network mode `none`.
  */
 export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report }: GuardOptions): void {
   const isOpen = network.mode === "all";
@@ -133,7 +133,7 @@ function guardUdp(judge: Judge): void {
   const socket = dgram.createSocket("udp4");
   const prototype = prototypeOfUdpHandle(socket);
   guardMethods(prototype, ["connect", "connect6"], (values) => judgeValues(judge, values[0], values[1]));
-  // Allows a send without an address. Its socket is connected, and `connect` has checked that address.
+  // Allows a call of `send` without an address. In this case, the socket is connected, and `connect` has already checked the address.
   guardMethods(
     prototype,
     ["send", "send6"],
@@ -142,7 +142,7 @@ function guardUdp(judge: Judge): void {
   socket.close();
 }
 
-/** Denies other name servers, because native code would connect to them without a check. */
+/** Prevents the worker from setting name servers, because native code would connect to them without a check. */
 function guardNameServers(): void {
   const resolver = new dns.Resolver() as unknown as { _handle: object };
   // oxlint-disable-next-line no-underscore-dangle -- Node offers no other way to the handle

@@ -81,7 +81,7 @@ export function lockDown({
   // Disables both functions, because they write files. If the permission model denied the file, `createTracing` would block forever.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
-  // Returns an empty list. The kernel denies the system call, so Node.js would throw an error.
+  // Returns no network interfaces. The kernel denies the system call, so the original function would throw an error.
   os.networkInterfaces = () => ({});
   if (!allowsDatabases) denyDatabases();
   guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
@@ -110,7 +110,8 @@ function unavailable(name: string): never {
  * would receive the operator's session.
  */
 function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
-  // Destroys the socket immediately, because `connect` has already created the handle.
+  // Creates a socket only for the prototype of its TCP handle. `connect` creates the handle immediately, and the socket is destroyed before
+  // it connects.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
   for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
     replaceMethods(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
@@ -139,7 +140,8 @@ function throwDenied(message: string, syscall: string): never {
 }
 
 /**
- * Returns the error code EACCES. Methods of handles return errors in this way, and node:net then emits "error", even with `localAddress`.
+ * Returns the error code EACCES. Handle methods return error codes, for which node:net emits "error". Example: `connect` with
+ * `localAddress` calls `bind`.
  */
 function refuse(): number {
   return -constants.errno.EACCES;

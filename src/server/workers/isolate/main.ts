@@ -23,7 +23,7 @@ import { installResponse } from "./plain-response.js";
 import { installWebSocketPair } from "./web-socket.js";
 import { WebSockets } from "./web-sockets.js";
 
-/** Time limit in ms for `onTerminate` of the worker. The daemon sends SIGKILL later. */
+/** Time limit in ms for `onTerminate` of the worker. This limit ends before the daemon sends SIGKILL. */
 const terminateGraceMs = 1000;
 
 /** The isolate program: waits for a worker, imports it, and serves requests with it. */

@@ -27,8 +27,8 @@ export interface ResponseParts {
 }
 
 /**
- * The global `Response` of an isolate. If the body is text or bytes, plain fields contain it, and no stream is needed. For all other bodies
- * and rare methods, the native class does the work.
+ * The global `Response` of an isolate. Stores a body of text or bytes in plain fields, without a stream. Uses the native class for all
+ * other bodies and for rare methods.
  */
 export class PlainResponse {
   #status = 200;
@@ -267,7 +267,7 @@ function withLine(head: string, line: string): string {
 /** Makes `PlainResponse` the global `Response`. The responses of `fetch()` are still instances of `Response`. */
 export function installResponse(): void {
   Object.setPrototypeOf(PlainResponse.prototype, NativeResponse.prototype);
-  // Makes the members enumerable as the Fetch standard requires. Members of a class are not.
+  // Makes the members enumerable, because the Fetch standard requires this. Members of a class are not enumerable by default.
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(PlainResponse.prototype)))
     Object.defineProperty(PlainResponse.prototype, name, { ...descriptor, enumerable: name !== "constructor" });
   Object.defineProperty(PlainResponse, "name", { value: "Response" });

@@ -37,7 +37,7 @@ export class PairedWebSocket extends EventTarget {
   #attachment: unknown = null;
   readonly #handlers = new Map<string, unknown>();
   #report: (error: unknown) => void = () => undefined;
-  /** Functions that are registered in place of the worker's event listeners, by listener. */
+  /** For each event listener of the worker, the function that is registered in its place. */
   readonly #guarded = new WeakMap<object, (event: Event) => void>();
 
   /**

@@ -1,8 +1,8 @@
 import path from "node:path";
 
 /**
- * Replaces `process.chdir`. The worker can change only to folders that it can read. Returns the original function, by which the isolate
- * enters the worker's folder at its load.
+ * Replaces `process.chdir`. The worker can change only to folders that it can read. Returns the original function, with which the isolate
+ * enters the worker's folder when it loads the worker.
  */
 export function installWorkingDirectory(): (appFolder: string) => void {
   const change = process.chdir.bind(process);

@@ -1,6 +1,6 @@
 const smallFramesPerSecond = 20_000;
 
-/** Limits the rate of frames that need no credit. Otherwise one isolate could use all CPU time of the daemon by such frames. */
+/** Limits the rate of frames that need no credit. Otherwise one isolate could use all CPU time of the daemon by sending these frames. */
 export class FloodLimiter {
   #count = 0;
   #sinceMs = performance.now();

@@ -174,7 +174,7 @@ export class IsolateCalls implements CallChannel {
     const { upgrade } = call.exchange;
     const head = payload.length <= responseHeadBytes ? this.#headsOf(call).read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
-      // Opens the socket before it ends the call, because a draining isolate stops when it has neither calls nor sockets.
+      // Opens the socket before the end of the call, because a draining isolate stops when it has neither calls nor sockets.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
       return call.switchProtocols();
     }

@@ -9,10 +9,10 @@ import { writeFramesTo, type FrameWriter } from "../protocol/frame-writer.js";
  */
 const maximumQueuedBytes = 4 * 1024 * 1024;
 
-/** Time in ms without a response to a ping after which an isolate counts as blocked. */
+/** Maximum time in ms for the response to a ping. Afterwards the isolate counts as blocked. */
 const pingTimeoutMs = 1000;
 /**
- * Time in ms like `pingTimeoutMs`, for an isolate whose calls have all passed their deadline. The time is shorter, because killing this
+ * Maximum time in ms for the response to a ping if the isolate has no running calls. Shorter than `pingTimeoutMs`, because killing this
  * isolate makes no other call fail.
  */
 const overduePingTimeoutMs = 500;
@@ -53,7 +53,7 @@ export class IsolateChannel {
     const early = given.read() as Buffer | null;
     if (early) {
       reader.put(early);
-      // Processes bytes that arrived earlier. Waits for the caller, which sets up its handlers first.
+      // Processes the bytes that arrived earlier. Waits until the caller has returned, so that the caller can first set up its handlers.
       process.nextTick(() => read(0));
     }
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
@@ -115,8 +115,8 @@ function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
 }
 
 /**
- * Finds a blocked event loop in an isolate. Only one ping is pending at a time. The isolate responds after all earlier frames. Each check
- * has a deadline by the clock of `performance.now()`.
+ * Finds a blocked event loop in an isolate. Only one ping is pending at a time. The isolate responds to a ping after all earlier frames.
+ * Each check has a deadline by the clock of `performance.now()`.
  */
 export class LivenessProbe {
   readonly #sendPing: () => void;
@@ -160,8 +160,8 @@ export class LivenessProbe {
   }
 
   /**
-   * Returns whether the event loop is blocked. A running call can block it until the deadline of the call. If no call runs and other calls
-   * wait, the event loop counts as blocked after 1 s without a response to a ping.
+   * Returns whether the event loop is blocked. A running call is allowed to block the event loop until the call's deadline. If no call runs
+   * and other calls wait, the limit is 1 s without a response to a ping.
    */
   isBlocked(nowMs: number, { isWorking, isInTheWay: hasWaitingCalls }: { isWorking: boolean; isInTheWay: boolean }): boolean {
     const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;

@@ -7,7 +7,7 @@ import { channelDescriptor } from "../protocol/frames.js";
 
 /** Value for `/proc/<pid>/oom_score_adj`. If memory is short, the kernel then kills an isolate before the daemon. */
 const oomScoreAdjustment = "500";
-/** Time in ms from the Terminate frame to SIGKILL. The worker's `onTerminate` can use 1 s of it. */
+/** Time in ms from the Terminate frame to SIGKILL. The worker's `onTerminate` can use 1 s of this time. */
 const terminateTimeoutMs = 1500;
 
 /** Matches the line that V8 writes to stderr when the heap is full. */

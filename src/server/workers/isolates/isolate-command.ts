@@ -24,21 +24,23 @@ const mostHelperThreads = 4;
  * processes need processors of their own.
  */
 const processorsWithoutHelpers = 2;
-/** Maximum number of threads of one isolate. Node.js itself uses at most 11. */
+/**
+ * Maximum number of threads of one isolate without the permissions `child-process` and `worker-threads`. Node.js itself uses at most 11.
+ */
 const mostThreads = 64;
 /**
- * Maximum number of processes and threads of an isolate that is allowed to start them. Without it, one isolate could use up the processes
- * of the machine.
+ * Maximum number of processes and threads of an isolate with the permission `child-process` or `worker-threads`. Without this limit, one
+ * isolate could use up the processes of the machine.
  */
 const mostProcesses = 512;
 /**
- * Maximum number of processes and threads of all isolates of one worker. Applies to a worker with its own user that is allowed to start
- * programs.
+ * Maximum number of processes and threads of all isolates of one worker. Applies to a worker that has its own user and the permission
+ * `child-process` or `worker-threads`.
  */
 const mostProgramsOfWorker = 2048;
 /**
- * Maximum number of threads of all isolates of one worker. Applies to a worker with its own user that must not start programs. 500 isolates
- * use 5,500 threads.
+ * Maximum number of threads of all isolates of one worker. Applies to a worker that has its own user, but neither `child-process` nor
+ * `worker-threads`. 500 isolates use 5,500 threads.
  */
 const mostThreadsOfWorker = 8192;
 /** Number of worker threads (`node:worker_threads`) that fit into the memory limit. Each thread has its own code range in V8. */
@@ -107,8 +109,8 @@ export class IsolateCommand {
   }
 
   /**
-   * Returns the command line of an isolate that reads the folder `slot` and has `permissions`. `user` is the user id of the isolate. If
-   * undefined, the isolate runs as the daemon's user.
+   * Returns the command line of an isolate that reads the folder `slot` and has `permissions`. If the user id `user` is undefined, the
+   * isolate runs as the daemon's user.
    */
   async build(options: IsolateOptions): Promise<{ file: string; args: string[] }> {
     const node = [
@@ -183,8 +185,8 @@ export class IsolateCommand {
 }
 
 /**
- * Returns the paths for `--allow-fs-write` that need no permission: the temporary folder and the data folder. If the data folder is full,
- * the kernel still allows only deletion.
+ * Returns the paths for `--allow-fs-write` that need no permission: the temporary folder and the data folder. In a full data folder, the
+ * kernel allows only deletion.
  */
 function writablePaths({ slot, data }: IsolateOptions): string[] {
   return [temporaryFolderOf(slot), ...(data ? [data.folder] : [])].map((folder) => path.join(folder, "*"));
@@ -200,14 +202,14 @@ function settingsOf({ permissions, network }: IsolateOptions, { landlock }: Kern
   };
 }
 
-/** Returns the options of setpriv for an isolate with its own user. It then has no groups and no capabilities. */
+/** Returns the options of setpriv for an isolate with its own user. The isolate then has no groups and no capabilities. */
 export function userFlags(user: number): string[] {
   return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
 }
 
 /**
- * Returns the options of setpriv for an isolate that runs as root. It keeps only capabilities for files of other users, which Landlock
- * limits. Empty if this process is not root or cannot drop capabilities.
+ * Returns the options of setpriv for an isolate that runs as root. The isolate keeps only capabilities for files of other users, which
+ * Landlock limits. Empty if this process is not root or cannot drop capabilities.
  */
 function rootFlags(): string[] {
   if (process.getuid?.() !== 0 || !mayDropCapabilities()) return [];
@@ -232,7 +234,7 @@ function helperFlags(): string[] {
   return threads > 0 ? [`--v8-pool-size=${threads}`] : ["--v8-pool-size=1", "--single-threaded-gc"];
 }
 
-/** Returns the hard limit of open files of this process. Returns Infinity if it cannot be read. */
+/** Returns the hard limit of open files of this process. Returns Infinity if this limit cannot be read. */
 function ownOpenFiles(): number {
   try {
     const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import type { IsolateProcess } from "./isolate-process.js";
 
 const measureEveryMs = 500;
-/** CPU load per isolate above which one more isolate starts. The value is a share of one core. */
+/** Minimum CPU load per isolate at which one more isolate starts. The value is a share of one core. */
 const highLoad = 0.7;
-/** CPU load per remaining isolate below which one isolate stops. The value is a share of one core. */
+/** Maximum CPU load per remaining isolate at which one isolate stops. The value is a share of one core. */
 const lowLoad = 0.4;
 /** Time in ms for which the load must be low before an isolate stops. An isolate that stops too early must be started again. */
 const shrinkAfterMs = 10_000;
@@ -14,11 +14,11 @@ const longestTimerMs = 2 ** 30;
 const firstDelayMs = 200;
 const longestDelayMs = 30_000;
 /**
- * Number of failures in succession after which restarts are still immediate. A worker that crashes rarely therefore restarts without a
- * delay.
+ * Maximum number of failures in succession after which the next start is still immediate. A worker that crashes rarely therefore restarts
+ * without a delay.
  */
 const failuresWithoutDelay = 2;
-/** Time in ms without a failure after which the next failure counts as the first one. */
+/** If a worker has no failure for this time in ms, its next failure counts as the first one. */
 const failureMemoryMs = 60_000;
 
 /** Calculates how many isolates a worker with `instances: auto` needs, from the CPU load of its isolates. */
@@ -49,7 +49,9 @@ export class AutoScale {
   }
 }
 
-/** Returns the time in ms in which the main thread of a process ran or waited for a CPU. Returns 0 if the kernel does not report it. */
+/**
+ * Returns the time in ms in which the main thread of a process ran or waited for a CPU. Returns 0 if the kernel does not report this time.
+ */
 function processorMs(pid: number | undefined): number {
   try {
     const [ranNs, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ");
@@ -70,7 +72,8 @@ export function watchIdleness(isolate: IsolateProcess, { idleTimeout, ttl }: { i
       notifiedAtMs = isolate.lastUsedMs;
       isolate.notifyIdle();
     }
-    // Waits at least `idleTimeout` without requests before the next notification.
+    // Time until the isolate can next be idle for `idleTimeout`. After a notification, a new idle period must first begin, so this takes at
+    // least `idleTimeout`.
     const untilNotificationMs = idleMs < idleTimeout ? idleTimeout - idleMs : idleTimeout;
     timer = setTimeout(check, Math.max(1, Math.min(ttl - idleMs, untilNotificationMs, longestTimerMs))).unref();
   };

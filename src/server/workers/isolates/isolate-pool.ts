@@ -44,7 +44,7 @@ export interface Place {
 interface IsolatePoolOptions extends SandboxAllocatorOptions, IsolateCommandOptions {
   readonly size: number;
   readonly standbyMemoryBytes: number;
-  /** Addresses that the worker in a standby isolate can connect to. */
+  /** Addresses to which a worker can connect if it is loaded into a standby isolate. */
   readonly standbyNetwork: WorkerNetwork;
   readonly log: Log;
 }
@@ -94,8 +94,8 @@ export class IsolatePool {
   }
 
   /**
-   * Reserves a place in the pool and an isolate. Waits for a free place while `isWanted` returns true. Then rejects with
-   * WORKER_POOL_SATURATED.
+   * Reserves a place in the pool and an isolate. Waits until a place is free. Rejects with WORKER_POOL_SATURATED when `isWanted` returns
+   * false.
    */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
     if (this.#isClosed) return Promise.reject(closing());

@@ -14,7 +14,7 @@ import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
-/** Time in ms. The daemon sends a ping before the next call if a busy isolate has sent nothing for this time. */
+/** If a busy isolate has sent nothing for this time in ms, the daemon sends a ping before the next call. */
 const pingAfterMs = 25;
 const newcomerMs = 1000;
 /** Maximum time in ms between the exit of the process and the close of its channel. Either of them can happen first. */
@@ -313,7 +313,7 @@ export interface IsolateEvents {
   onRoom(isolate: IsolateProcess): void;
   /** Called after the process has exited. `end` is the reason, such as `was killed because …`. */
   onExit(isolate: IsolateProcess, end: string): void;
-  /** The worker wrote output or threw an uncaught error. */
+  /** Called when the worker has written output or thrown an uncaught error. */
   onOutput(level: LogLevel, text: string): void;
   /** Called with a message for the operator, such as the reason why the daemon killed or replaced an isolate. */
   onNotice(level: LogLevel, text: string): void;
@@ -332,7 +332,7 @@ class BackgroundWork {
     this.#count = count;
   }
 
-  /** Starts the time limit for these promises. After 30 s, ignores the remaining promises and calls `onTimeout`. */
+  /** Starts the time limit for the pending promises. After 30 s, ignores the remaining promises and calls `onTimeout`. */
   limit(onTimeout: () => void): void {
     if (!this.isRunning || this.#limit) return;
     this.#limit = setTimeout(() => {

@@ -41,7 +41,7 @@ export class IsolateSet {
   readonly #backOff = new CrashBackOff();
   /** Isolates that have received `maxRequests` calls. The replacement of each is starting. */
   readonly #beingReplaced = new Set<IsolateProcess>();
-  /** Isolates that were stopped while they loaded the worker. */
+  /** Isolates for which `stop` was called while they were loading the worker. */
   readonly #stopped = new WeakSet<IsolateProcess>();
   /** Number of restarts of the worker. An isolate that began to start before the last restart is outdated. */
   #epoch = 0;
@@ -95,8 +95,8 @@ export class IsolateSet {
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
-    // Lets the call wait unless the isolate responds to the ping. If the isolate is blocked, the daemon kills it, and all calls in the
-    // isolate fail.
+    // If the isolate is possibly blocked, lets the call wait for the response to a ping. If the daemon kills the blocked isolate, only
+    // calls in this isolate fail.
     return isolate?.isResponsive() ? isolate : undefined;
   }
 
@@ -185,7 +185,7 @@ export class IsolateSet {
     return [...this.#isolates].filter((isolate) => isolate.isServing);
   }
 
-  /** Returns the isolates without a call. With `ttl: 0`, an isolate serves only one call. */
+  /** Returns the isolates that have received no call yet. With `ttl: 0`, an isolate serves only one call. */
   #unused(): IsolateProcess[] {
     return [...this.#isolates].filter((isolate) => isolate.isAccepting && isolate.calls.acceptedCount === 0);
   }

@@ -44,7 +44,7 @@ export class IsolateStarter {
   #bundle: Promise<CompiledModule> | undefined;
   #assets: Promise<AssetsOrder | undefined> | undefined;
   #waitingForPlace = 0;
-  /** Isolates that load the worker, each with the time at which this began, by the clock of `performance.now()`. */
+  /** Isolates that are loading the worker, each with the time at which the load began, by the clock of `performance.now()`. */
   readonly loading = new Map<IsolateProcess, number>();
   /** True if the worker needs dedicated isolates, whose file rules contain the worker's folder. */
   #needsOwnRules: boolean;
@@ -63,8 +63,8 @@ export class IsolateStarter {
   }
 
   /**
-   * Error of the last attempt to load the code. Undefined after a success. Does not contain a crash of the process, because the next start
-   * can succeed.
+   * Error of the last attempt to load the code. Undefined after a success. A crash of the process is not recorded here, because the next
+   * start can succeed.
    */
   get lastError(): ApiError | undefined {
     return this.#lastError;

@@ -53,7 +53,7 @@ interface OpenedAllocator {
   readonly ownUser: LayerState;
 }
 
-/** Gives each isolate a sandbox folder (slot). Also gives it a user id if the daemon can change the user of processes. */
+/** Gives each isolate a sandbox folder (slot). Also gives the isolate a user id if the daemon can change the user of processes. */
 export class SandboxAllocator {
   readonly #ready: Promise<OpenedAllocator>;
   #slots = 0;
@@ -71,7 +71,7 @@ export class SandboxAllocator {
 
   async allocate({ permissions, name, folder, hidden, data }: IsolateNeeds): Promise<SandboxAllocation> {
     const { slots, users } = await this.#ready;
-    // Gives each isolate another slot. If two isolates shared a slot, each could read the code of the other, and the first to exit would
+    // Gives each isolate its own slot. If two isolates shared a slot, each could read the code of the other, and the first to exit would
     // delete the slot.
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined || data !== undefined;
@@ -104,7 +104,8 @@ export class SandboxAllocator {
 
   async close(): Promise<void> {
     const { slots } = await this.#ready;
-    // Waits until these processes have exited. Otherwise they could run longer than the daemon.
+    // Waits until the daemon has killed the processes that exited isolates have left. Otherwise these processes could run longer than the
+    // daemon.
     await Promise.all(this.#endings);
     await slots.remove();
   }

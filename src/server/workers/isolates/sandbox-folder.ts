@@ -11,8 +11,8 @@ const moduleFile = "bundle.mjs";
 const mostLinkedFiles = 2000;
 
 /**
- * Returns the paths for `--allow-fs-read` in a sandbox folder. Node.js removes `<link>/..` from a path, but the kernel follows the link
- * first. The result omits the sandbox folder itself, so Node.js denies `<link>/..`.
+ * Returns the paths for `--allow-fs-read`, without the sandbox folder itself. For `<link>/..`, Node.js checks this folder, but the kernel
+ * opens the parent of the link's target. Node.js therefore denies `<link>/..`.
  */
 export function readablePaths(slot: string): string[] {
   return [

@@ -6,7 +6,7 @@ import { canRaisePriority, lowerPriority, restorePriority } from "../../platform
 
 const fewest = 2;
 const most = 6;
-/** Time in ms without a shortage of standby isolates after which their target number falls to `fewest` again. */
+/** If no shortage of standby isolates has occurred for this time in ms, their target number falls to `fewest` again. */
 const shortageDurationMs = 60_000;
 /** Maximum number of attempts per probe. An attempt fails if the standby isolate cannot start, or exits before its response. */
 const probeAttempts = 3;
@@ -46,8 +46,8 @@ export class StandbyIsolates {
   }
 
   /**
-   * Returns a ready or starting standby isolate. The caller then owns it. Returns undefined if there is none, or if standby isolates do not
-   * have what `needs` requires.
+   * Returns a ready or starting standby isolate, which the caller then owns. Returns undefined if there is no standby isolate, or if
+   * standby isolates do not meet `needs`.
    */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
     if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;

@@ -6,15 +6,15 @@ import { findSystemTool } from "../../platform/system-tool.js";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
 /**
- * Shell script that checks its arguments as the current user and prints the first that fails. `$0` must be executable, a file must be
- * readable, and the user must be able to enter a folder.
+ * Shell script that prints the first argument that the current user cannot use. `$0` must be executable, a file must be readable, and the
+ * user must be able to enter a folder.
  */
 const probeScript =
   '"$0" --version >/dev/null || { echo "$0"; exit 1; }; for f; do { [ -d "$f" ] && [ -x "$f" ]; } || { [ ! -d "$f" ] && [ -r "$f" ]; } || { echo "$f"; exit 1; }; done';
 
 /**
- * Share of the user ids, at the end of the range, for workers with a permanent user. No other isolate has such a user, so no other isolate
- * can access the files of these workers.
+ * Share of the user ids, at the end of the range, for permanent users of workers. Other isolates never run as these users, so they cannot
+ * access the files of these workers.
  */
 const namedShare = 0.25;
 
@@ -29,7 +29,7 @@ export class UidPool {
   #next: number;
 
   /**
-   * Returns undefined if this process cannot change the user of processes. Equal worker names get different users in another `daemon`,
+   * Returns undefined if this process cannot change the user of processes. The same worker name gets another user in another `daemon`,
    * because a daemon kills all processes of its users. `file` contains the user of each worker name.
    */
   static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
@@ -66,7 +66,7 @@ export class UidPool {
     }
   }
 
-  /** Returns an OS user that no isolate runs as. If isolates run as all users, returns one of these users. */
+  /** Returns an OS user that no isolate runs as. If all users are in use, returns a user that other isolates already run as. */
   take(): number {
     for (let tries = 0; tries < this.#count; tries += 1) {
       const user = this.#first + this.#next;
@@ -111,8 +111,8 @@ export class UidPool {
 type Places = Record<string, number>;
 
 /**
- * Gives each worker name a permanent user by a hash, so that workers can access their files even if the file is lost. The file gives names
- * with equal hashes different users, because an author could choose such a name on purpose.
+ * Derives a permanent user for each worker name from a hash, so that workers keep access to their data if `file` is lost. `file` gives
+ * names with equal hashes different users, because an author could choose such a name on purpose.
  */
 export class NamedUsers {
   readonly #file: string | undefined;

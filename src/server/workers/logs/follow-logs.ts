@@ -36,7 +36,7 @@ export async function* followLogs(
   // Ignores `since` of the query for a reader that resumes, because the entries that the reader missed can be older than `since` now.
   const wanted = lastEventId !== undefined ? { ...query, sinceMs: undefined } : query;
   const newestId = logs.newestId();
-  // Remembers the ends of the rings first. Entries that are appended while the history is read are delivered after it.
+  // Records the ends of the rings before it reads the history. The entries that arrive during this read come after the history.
   const ends = [...logs.rings()].map((ring) => [ring, ring.end] as const);
   const history = await logs.history(wanted, lastEventId);
   for (let index = 0; index < history.length; index += batchEntries) yield history.slice(index, index + batchEntries);

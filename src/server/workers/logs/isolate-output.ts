@@ -23,8 +23,8 @@ const levelOfCode: Readonly<Record<number, LogLevel>> = {
 
 const longestLine = 4096;
 /**
- * Maximum rate of stdout or stderr. Above it, the daemon does not read for the rest of the second. The worker then loses lines, and later
- * its writes block.
+ * Maximum rate of stdout or stderr. Above this rate, the daemon does not read for the rest of the second. The worker then loses lines, and
+ * later its writes block.
  */
 const bytesPerSecond = 1024 * 1024;
 

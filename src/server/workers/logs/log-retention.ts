@@ -8,7 +8,7 @@ const writeIntervalMs = 1000;
 
 interface LogRetentionOptions {
   readonly files: LogFiles;
-  /** Called if entries cannot be written. Called again only after a successful write. */
+  /** Called if a write fails. After that, not called again until a write has succeeded. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -12,14 +12,14 @@ const maxPathLength = 2048;
 const maxForwardedLength = 200;
 const forwardedForName = "x-forwarded-for";
 /**
- * Maximum length in characters of a query. If the query is longer, copies the path, because a substring would keep the whole target in
- * memory.
+ * Maximum length in characters of a query. If the query is longer, the log stores a copy of the path, because a substring would keep the
+ * whole target in memory.
  */
 const maxSharedQueryLength = 256;
 /** Status in the log if the client disconnected before the response. nginx writes the same status. */
 const clientClosedRequest = 499;
 
-/** Lowest status that the log contains as an error. */
+/** Lowest status of a request that the log records with the level `error`. */
 const leastFailure = 500;
 
 interface RejectedRequest extends Pick<WorkerExchange, "request" | "requestId"> {

@@ -2,8 +2,8 @@ import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 import type { LogFiles } from "./log-files.js";
 
 /**
- * Tolerance in ms for the modification time of a file. The kernel takes it from its last clock tick, which can be before the time of the
- * last entry.
+ * Tolerance in ms for the modification time of a file. The kernel sets the modification time to its last clock tick, which can be before
+ * the time of the last entry.
  */
 const clockToleranceMs = 1000;
 
@@ -31,8 +31,8 @@ interface StoredLog {
 }
 
 /**
- * Adds the matching entries that only the files contain. Returns the newest entries, oldest first. In `stored`, the last changed log must
- * be first, because files without newer entries are skipped.
+ * Adds the matching entries that only the files contain. Returns the newest entries, oldest first. `stored` must be sorted, last changed
+ * log first, because the function skips files without newer entries.
  */
 export async function addStoredEntries(
   files: LogFiles,

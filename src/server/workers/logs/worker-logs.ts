@@ -21,7 +21,7 @@ export type NewRequestEntry = Pick<LogEntry, "version" | "level" | "text"> & { r
 /** The selected workers: a list of names, or a function that returns whether a name is selected. */
 export type LogSelection = readonly string[] | ((name: string) => boolean);
 
-/** Maximum number of entries that are read from files for a reader that resumes. */
+/** Maximum number of entries that the daemon reads from files when a reader resumes. */
 const maxResumedEntries = 10_000;
 
 export interface WorkerLogsOptions {
@@ -109,7 +109,7 @@ export class WorkerLogs {
 
   /**
    * Yields matching entries, then new entries in batches. Ends when `signal` aborts, or when the only selected worker is deleted. With
-   * `lastEventId`, begins after it. A slow reader receives a notice about dropped entries.
+   * `lastEventId`, begins after this entry. A slow reader receives a notice about dropped entries.
    */
   async *follow(
     selection: LogSelection,
@@ -156,7 +156,10 @@ export class WorkerLogs {
     return byId([...inFiles, ...inMemory]);
   }
 
-  /** Returns a function for a worker name. It returns the ids from which all entries were in memory at the time of this call. */
+  /**
+   * Returns a function that takes a worker name. The function returns the ids from which memory contained all entries of the worker at the
+   * time of this call.
+   */
   #firstIdsInMemory(): (name: string) => FirstIdsInMemory {
     const nextId = this.#nextId;
     const firstIds = new Map(

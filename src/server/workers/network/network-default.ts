@@ -10,7 +10,7 @@ const modeOfOldInstallations: NetworkMode = "all";
 
 /**
  * Returns the network mode that applies without RUNTIME_WORKER_NETWORK. If the state directory contains only `newFiles`, the installation
- * is new, and the mode `public` is stored. `isChosen` is false if no mode is stored.
+ * is new, and this function stores the mode `public`. `isChosen` is false if no mode is stored.
  */
 export async function defaultNetworkMode(
   stateDirectory: string,

@@ -26,8 +26,8 @@ export interface AssetsOrder {
 const configurationFiles = /^_(?:worker\.js|routes\.json|headers|redirects)(?:\/|$)/;
 
 /**
- * Returns whether a file in an assets folder is never served. These are the worker's module, the files in its subfolder, and configuration
- * files.
+ * Returns true for a file of an assets folder that is never served: the worker's module, configuration files, and all files in the module's
+ * subfolder.
  */
 export function isExcludedAsset(file: string, { module }: Pick<AssetsOrder, "module">): boolean {
   const codeFolder = module.slice(0, module.lastIndexOf("/") + 1);

@@ -60,7 +60,7 @@ export class FrameReader {
     return this.#buffer.subarray(this.#end);
   }
 
-  /** Adds bytes from before the first call of `room`. The next call of `read` delivers them. */
+  /** Adds bytes that arrived before the first call of `room`. The next call of `read` delivers them. */
   put(bytes: Buffer): void {
     const count = bytes.copy(this.room());
     this.#end += count;

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 
 const slabBytes = 256 * 1024;
 /**
- * Minimum length of a byte array that the writer passes to the socket without a copy. A shorter array is faster to copy after the frame
- * header.
+ * Minimum length of a byte array that the writer passes to the socket without a copy. For a shorter array, a copy after the frame header is
+ * faster.
  */
 const copyBytes = 8 * 1024;
 /**
@@ -12,8 +12,8 @@ const copyBytes = 8 * 1024;
  */
 const handOverBytes = 128 * 1024;
 /**
- * Maximum number of buffers for frames (slabs) that are used again. If the receiver does not read, all are in use, and new memory is
- * allocated.
+ * Maximum number of frame buffers (slabs) that the writer reuses. If the receiver does not read, all slabs are in use, and the writer
+ * allocates new memory.
  */
 const maximumSlabs = 8;
 const encoder = new TextEncoder();
@@ -173,7 +173,7 @@ export class FrameWriter {
     if (this.#send(pieces)) this.reuse();
   }
 
-  /** Makes the slabs free again. Call it after all bytes are sent. */
+  /** Makes the slabs available again. Call it after the socket has sent all bytes. */
   reuse(): void {
     if (this.#start === this.#end && this.#ready.length === 0) this.#start = this.#end = 0;
     if (this.#lentSlabs.length === 0) return;
@@ -215,7 +215,7 @@ export class FrameWriter {
     return true;
   }
 
-  /** Returns whether `needed` bytes are free in a slab, or whether a new slab is within the limit. */
+  /** Returns true if `needed` bytes are free in a slab, or if a new slab is within the limit. */
   #hasRoom(needed: number): boolean {
     if (this.#end + needed <= this.#slab.length) return true;
     // Flushes first. If the socket sends all bytes, the slab is free again.
@@ -230,7 +230,7 @@ export class FrameWriter {
     this.#lentSlabs.push(this.#slab);
     const free = this.#freeSlabs.findIndex((slab) => slab.length >= needed);
     const [slab] = this.#freeSlabs.splice(free, free === -1 ? 0 : 1);
-    // Allocates twice the needed size, because a worker that sends one long text usually sends more of them.
+    // Allocates twice the needed size, because a worker that sends one long text usually sends several.
     this.#slab = slab ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, isKnownSlab ? needed * 2 : needed));
     this.#start = this.#end = 0;
   }

@@ -5,7 +5,7 @@ export const channelDescriptor = 3;
 
 /**
  * A frame has a header (payload length u32, kind u8, exchange number u32; little endian) and a payload. Exchange 0 is the isolate itself.
- * For each Request, the isolate sends one last FullResponse, Failed, End, Abort or SocketOpen frame.
+ * The isolate's last frame for each Request is FullResponse, Failed, End, Abort or SocketOpen.
  */
 export const frameHeaderBytes = 9;
 
@@ -95,7 +95,10 @@ export const FailureReason = { Threw: 0, NotAResponse: 1, BadResponse: 2 } as co
  * Credit window in bytes: the maximum number of body bytes in one direction of an exchange for which the receiver has not returned credit.
  */
 export const creditWindowBytes = 512 * 1024;
-/** Maximum number of body bytes in one Chunk frame. The sender splits longer chunks. */
+/**
+ * Maximum number of body bytes that the isolate writes at once, and maximum size of a fragment of a WebSocket message. The writer can
+ * extend an unsent Chunk frame beyond this size.
+ */
 export const chunkBytes = 64 * 1024;
 /** Maximum size in bytes of a response that the isolate sends in one frame. */
 export const inlineResponseBytes = 256 * 1024;

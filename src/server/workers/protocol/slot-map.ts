@@ -44,7 +44,7 @@ export class SlotMap<Item> {
     return this.#numbers[slot] === number ? this.#items[slot] : undefined;
   }
 
-  /** Deletes the item of an exchange number from `add` and makes the number free. Call it once per number. */
+  /** Deletes the item of an exchange number that `add` returned, and frees its slot. Call it once per number. */
   delete(number: number): void {
     this.clear(number);
     this.#free.push(number & slotMask);

@@ -29,7 +29,7 @@ export class MessageFragmenter {
   readonly #writer: FrameWriter;
   readonly #hasRoom: () => boolean;
   #waiting: Message[] = [];
-  /** Number of messages at the start of `#waiting` that are sent. `#sentBytes` is the number of sent bytes of the next one. */
+  /** Number of messages at the start of `#waiting` that are sent. `#sentBytes` is the number of sent bytes of the next message. */
   #sentMessages = 0;
   #sentBytes = 0;
   #waitingBytes = 0;
@@ -58,7 +58,7 @@ export class MessageFragmenter {
     this.send();
   }
 
-  /** Adds credit. Throws if the receiver returns more than was used. */
+  /** Adds credit. Throws if the receiver returns more credit than this side has used. */
   addCredit(bytes: number): void {
     this.#credit += bytes;
     if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("the peer returned more WebSocket credit than it received");

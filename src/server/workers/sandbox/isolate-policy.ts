@@ -18,8 +18,8 @@ interface IsolatePolicyOptions {
 }
 
 /**
- * Returns the kernel policy of an isolate. It can read the sandbox folder, the worker and the system files of Node.js. Its permissions
- * allow further access.
+ * Returns the kernel policy of an isolate. The isolate can read the sandbox folder, the worker and the system files of Node.js. The
+ * worker's permissions allow further access.
  */
 export function isolatePolicy({ needs, slot, hasOwnUser, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
   const { permissions, network, folder, data } = needs;

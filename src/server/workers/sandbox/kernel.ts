@@ -23,7 +23,8 @@ export interface Kernel {
   allowPath(number: number, ruleset: number, attributes: Buffer): void;
   restrictSelf(number: number, ruleset: number): void;
   /**
-   * Keeps the descriptor open in the program that is executed next. Node.js closes all inherited descriptors except 0 to 2 at that time.
+   * Keeps the descriptor open when this process executes the next program. By default, Node.js then closes all inherited descriptors except
+   * 0 to 2.
    */
   keepOpen(descriptor: number): void;
   /** Exits this process immediately. `process.exit` would run the event loop once more. */

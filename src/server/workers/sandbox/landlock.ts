@@ -121,7 +121,7 @@ function pathAttributes(rights: bigint, descriptor: number): Buffer {
 type LandlockAccess = "read" | "run" | "remove" | "write";
 
 /**
- * The rights that a ruleset handles, which are all rights of the kernel's ABI version. The kernel denies these unless a rule allows them.
+ * The rights that a ruleset handles: all rights of the kernel's ABI version. The kernel denies each of these rights that no rule allows.
  */
 interface HandledRights {
   readonly files: bigint;

@@ -2,10 +2,7 @@ import { writeSync } from "node:fs";
 import { applyKernelLayers } from "./apply-kernel-layers.js";
 import { emptyPolicy, missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
-/**
- * Restricts this process by kernel layers, then executes the command in place of this process. The arguments are the policy as JSON and the
- * command. Without arguments, prints the available kernel layers as JSON.
- */
+/** Exit status if a required kernel layer is missing (EX_CONFIG of sysexits.h). */
 const notConfigured = 78;
 
 /**

@@ -52,7 +52,7 @@ export type LayerName = "landlock" | "seccomp";
 /** State of an isolation layer: active, or inactive with the reason. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
 
-/** State of each isolation layer of the kernel. A child process has found it out by a test. */
+/** State of each isolation layer of the kernel, as a child process has found it by applying the layers to itself. */
 export interface KernelLayers {
   readonly landlock: LayerState & {
     /** Landlock ABI version of the kernel. 0 if the kernel has no Landlock. */

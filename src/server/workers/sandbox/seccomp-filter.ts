@@ -96,7 +96,9 @@ const attributeCalls = [
 /** Requests of `ioctl` that change attributes of a file that is open only for reading: `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR`. */
 const attributeRequests = [0x4008_6602, 0x401c_5820];
 
-/** System calls with a process id as first argument. Landlock does not check it, so it could be the id of the daemon. */
+/**
+ * System calls with a process id as first argument. Landlock does not check this process id, so an isolate could pass the id of the daemon.
+ */
 const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
 
 /**

@@ -15,7 +15,10 @@ export interface OpenedSocket {
   readonly webSocket: WebSocket;
 }
 
-/** A WebSocket handshake of a client. If the worker responds with 101, the daemon accepts it. Another response is sent as usual. */
+/**
+ * A WebSocket handshake of a client. If the worker responds with 101, the daemon accepts the handshake. Otherwise the daemon sends the
+ * worker's response as usual.
+ */
 export class ClientUpgrade {
   /** Registry of the open WebSockets. Contains the client's WebSocket while it is open. */
   readonly openSockets: OpenSockets;
@@ -62,7 +65,7 @@ export class ClientUpgrade {
     server.on("headers", (lines) => lines.push(...extraLines(head), `X-Request-Id: ${requestId}`));
     let webSocket: WebSocket | undefined;
     server.handleUpgrade(this.#request, socket, takeHead(), (opened) => (webSocket = opened));
-    // Resumes the socket. It was paused before the library `ws` received it.
+    // Resumes the socket, which was already paused when the library `ws` received it.
     webSocket?.resume();
     return webSocket && { socket, webSocket };
   }

@@ -9,7 +9,7 @@ import { maximumSocketsPerIsolate, socketGraceMs, messageTimeoutMs } from "./soc
 import { WorkerSocket, type SocketHost } from "./worker-socket.js";
 import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 
-/** Takes the place of a WebSocket in the map from the disconnection of its client to the close frame of the isolate. */
+/** Replaces a WebSocket in the map after its client has disconnected, until the close frame of the isolate arrives. */
 const leaving = Symbol("leaving");
 
 const checkIntervalMs = 1000;
@@ -104,7 +104,8 @@ export class IsolateSockets {
   }
 
   /**
-   * Closes all WebSockets after a grace period, because the worker stops or its code is replaced. Clients can then connect to the new code.
+   * Closes all WebSockets after `socketGraceMs`, because the daemon stops the isolate or replaces the worker's code. Clients can then
+   * connect to the new code.
    */
   leaveAfterGrace(): void {
     if (!this.#graceTimer) this.#watchGrace();

@@ -14,7 +14,7 @@ export const pingIntervalMs = 30_000;
  * arrive.
  */
 export const slowestMessageMs = 120_000;
-/** Time in ms in which a client must respond to a close frame. Then the daemon ends the connection. */
+/** Time in ms in which a client must respond to a close frame. After this time, the daemon ends the connection. */
 export const closeTimeoutMs = 10_000;
 /** Time in ms for which WebSockets stay open after their worker version was replaced, deleted or disabled. */
 export const socketGraceMs = 3000;

@@ -72,7 +72,7 @@ export class WorkerSocket {
     else this.#close(CloseCode.InternalError, "");
   }
 
-  /** Ends the WebSocket for the daemon. Sends the close code to the client and to the isolate. */
+  /** Closes the WebSocket because the daemon or the isolate stops. Sends the close code to the client and to the isolate. */
   leave(code: number, reason: string): void {
     this.#close(code, reason);
     this.#tellIsolate({ code, reason });
@@ -108,7 +108,7 @@ export class WorkerSocket {
   }
 }
 
-/** Sends pings to the client and ends the connection if it does not respond. Returns a function that stops this. */
+/** Sends pings to the client and ends the connection if the client does not respond. Returns a function that stops the pings. */
 function watchLife({ socket, webSocket }: OpenedSocket): () => void {
   let spokenMs = performance.now();
   let progress = -1;

@@ -1,7 +1,7 @@
 import { rootUrlsOfPage, rootUrlsOfScript } from "../../../shared/root-urls.js";
 import { relativeFilePath } from "../../web/file-path.js";
 
-/** Maximum number of URLs in one file before which the daemon inserts the base path. Further URLs stay as they are. */
+/** Maximum number of URLs in one file to which the daemon adds the base path. Further URLs stay as they are. */
 const mostUrls = 20_000;
 
 const page = /^text\/html\b/;
@@ -22,8 +22,8 @@ export function rewrittenKind(type: string): "page" | "script" | undefined {
 export type ContainsFile = (file: string, options: { readonly isLink: boolean }) => Promise<boolean>;
 
 /**
- * Returns the ascending byte positions at which the base path must be inserted. At each position begins a URL with a leading `/` that names
- * a file of the site.
+ * Returns the ascending byte positions at which the daemon must insert the base path. Each position is the start of a URL with a leading
+ * `/` that names a file of the site.
  */
 export async function findInsertions(content: Buffer, kind: "page" | "script", contains: ContainsFile): Promise<Uint32Array> {
   // Decodes the content as Latin-1. A position in the text is then a position in bytes, and bytes that are not UTF-8 stay unchanged.

@@ -54,7 +54,7 @@ export class CompressedFiles {
       this.#note(stored, name, compressed.length);
       await this.#removeOldest(stored);
     } catch {
-      // If the disk is full or read-only, no copy is stored. The next request then compresses the file again.
+      // Ignores the error, for example of a full or read-only disk. Without a stored copy, the next request compresses the file again.
     }
     return compressed;
   }

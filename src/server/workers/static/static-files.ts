@@ -133,7 +133,7 @@ export class StaticFiles {
     found: { startedMs: number; relative: string | undefined; onMissing: (startedMs: number) => void },
   ): Promise<void> {
     const { meter } = this.#options;
-    // Before `beganCount` rises, the cache of packages must not delete the folder.
+    // Counts the read, so that the package cache does not delete the folder. `beganCount` does not include this request yet.
     meter.readingCount += 1;
     const { startedMs, relative, onMissing } = found;
     try {
@@ -149,8 +149,8 @@ export class StaticFiles {
   }
 
   /**
-   * Sends a file, a redirect or the page for missing files, and returns the number of body bytes. Returns undefined without a response if
-   * none of them exists.
+   * Sends a file, a redirect or the page for missing files, and returns the number of body bytes. If none of them exists, sends nothing and
+   * returns undefined.
    */
   async #answer(exchange: WorkerExchange, relative: string | undefined): Promise<number | undefined> {
     const found = await this.#find(relative);

@@ -42,7 +42,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       sourcemap: "inline",
       sourcesContent: false,
       metafile: true,
-      // Passes the settings as an object. Otherwise esbuild would read the base files itself, and `extends` can name a file outside the
+      // Passes the settings as an object. Otherwise esbuild would itself read the tsconfig files in `extends`, which can be outside the
       // package.
       tsconfigRaw: { compilerOptions: config?.compilerOptions ?? {} },
       jsx: jsxMode(config),
@@ -107,7 +107,7 @@ async function readPackageWithin(root: string, module: string): Promise<Installe
 async function problemOf(error: unknown, root: string): Promise<CompileProblem> {
   const errors = (error as { errors?: Message[] }).errors ?? [];
   const [first] = errors;
-  // Reports a time limit if esbuild has returned no message, because it was then killed.
+  // If esbuild has returned no message, it was killed because it exceeded a limit.
   if (!first) return { problem: "The compiler exceeded its time or memory limit.", tookTooMuch: true };
   const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
   const { location, text } = first;

@@ -10,7 +10,7 @@ export type CompileResult = CompiledModule | CompileProblem;
 
 export interface CompiledModule {
   readonly text: string;
-  /** Sentences about settings without an effect. */
+  /** Sentences about settings in tsconfig.json that have no effect. */
   readonly warnings: readonly string[];
 }
 

@@ -18,7 +18,10 @@ const longestModuleBytes = 64 * 1024 * 1024;
 
 /** Maximum number of compilations at the same time. Each occupies one core, so more of them would slow down requests. */
 const compilingAtOnce = 2;
-/** The same maximum for workers whose last compilation exceeded a limit. These workers then cannot delay all others. */
+/**
+ * Maximum number of compilations at the same time for all workers whose last compilation exceeded a limit. These workers then cannot delay
+ * all others.
+ */
 const forOffenders = 1;
 const rememberedOffenders = 1000;
 const compilerProgram = compiledFile("server/workers/typescript/main.js");

@@ -11,10 +11,7 @@ interface MemorySocketOptions {
 
 /** The server's side of a connection in memory. Has the methods of `net.Socket` that HTTP servers and their apps call. */
 export class MemorySocket extends Duplex {
-  /**
-   * Address of the daemon. To the app, the daemon is a proxy on the same machine. The header `X-Forwarded-For` contains the client's
-   * address.
-   */
+  /** Address of the daemon, which acts as a proxy on the same machine. The header `X-Forwarded-For` contains the client's address. */
   readonly remoteAddress = "127.0.0.1";
   readonly remoteFamily = "IPv4";
   readonly remotePort = 0;

@@ -2,7 +2,7 @@ import type { ResponseHead, ResponseHeads } from "./response-head.js";
 
 const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
-/** Maximum size in bytes of a response head, and of a line with a chunk size. The daemon rejects a larger head. */
+/** Maximum size in bytes of a response head, and of a line with a chunk size. If one of them is larger, the response fails. */
 const maximumHeadBytes = 256 * 1024;
 
 /** The rule that determines the end of the body. */
