@@ -6,7 +6,7 @@ import type { LeaseHolder } from "../storage/lease-store.js";
 
 /** Name of the file in the state directory that contains the id of the daemon. */
 const fileName = "instance-id";
-/** Id of a daemon without a primary. No other daemon uses it. */
+/** Id of a daemon without a primary. Such a daemon has no connection to other daemons, so the id need not be unique. */
 const idWithoutPrimary = "local";
 const idPattern = /^[0-9a-f-]{36}$/;
 

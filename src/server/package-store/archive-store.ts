@@ -57,7 +57,7 @@ export function uploadOf<Publication>(
   };
 }
 
-/** Digest of no archive, for a call that only shows whether the registry responds. */
+/** Digest that no archive has, for a request that only shows whether the registry responds. */
 const noArchive: Digest = `sha256:${"0".repeat(64)}`;
 /** Time in ms for which the result of a check of the registry is valid. */
 const checkedMs = 10_000;
@@ -90,7 +90,7 @@ export class ArchiveStore {
     return this.#problem;
   }
 
-  /** Called before the unpacker reads and deletes the archive. */
+  /** Keeps a received archive until its publication. Must be called before the unpacker reads and deletes the archive. */
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<ReceivedArchive> {
     const archive = `${file.path}.package`;
     // The unpacker deletes the archive, so the store keeps the archive under a second name.

@@ -22,7 +22,7 @@ interface PackageEditOptions {
   readonly base: { readonly digest: string; readonly enabled: boolean; readonly installation?: Installation | undefined } | undefined;
   /** Throws if the changed package must not be published. */
   readonly assertAccepted: (metadata: PackageMetadata) => void;
-  /** Writes the row if the index still has the base. */
+  /** Writes the row of the changed package if the index still contains `base`. */
   readonly publish: (archive: StoredArchive, metadata: PackageMetadata) => Promise<void>;
   /** Installs the changed copy in place of the folder. */
   readonly place: (copy: string) => Promise<void>;

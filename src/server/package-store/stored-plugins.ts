@@ -72,7 +72,7 @@ export class StoredPlugins implements PluginStore {
     await Promise.all(missing.map(({ name }) => this.#applyLocked(name)));
   }
 
-  /** Applies the index from now on. Call it after the first plugins were loaded. */
+  /** Starts to apply changes of the index to the plugin folders. Must be called after the first plugins were loaded. */
   follow(loading: PluginLoading): void {
     this.#loading = loading;
     const { rows } = this.#options;
@@ -159,7 +159,7 @@ export class StoredPlugins implements PluginStore {
     if (!isDone) void this.#retries.start(name);
   }
 
-  /** Returns false if a later attempt can succeed. Never throws. */
+  /** Applies the index to one plugin. Returns false if a later attempt can succeed. Never throws. */
   async #applyLocked(name: string): Promise<boolean> {
     const { log } = this.#options;
     return await this.#locks.run(name, async () => {
@@ -183,7 +183,7 @@ export class StoredPlugins implements PluginStore {
 
   async #applyOnce(area: StagingArea, name: string): Promise<void> {
     const { rows } = this.#options;
-    // Waits until a change of this daemon, which has already written the row, has changed the folder.
+    // Waits for a running change of this daemon. Such a change has possibly written the row already, but not changed the folder yet.
     await area.exclusively(() => Promise.resolve());
     const folder = this.#folderOf(name);
     const row = rows.find(name);

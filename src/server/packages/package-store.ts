@@ -66,7 +66,7 @@ export interface StoredChange extends PackageRef {
  * a change, no folder has changed.
  */
 export interface PackageStore {
-  /** Called before the unpacker reads and deletes the archive. */
+  /** Receives an uploaded archive. Must be called before the unpacker reads and deletes the archive. */
   receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload>;
   setEnabled(version: PackageRef, enabled: boolean): Promise<void>;
   remove(versions: readonly PackageRef[]): Promise<void>;
@@ -93,7 +93,7 @@ export interface PluginUpload {
 
 /** The plugins that several daemons share. A change first changes the store, then the folders of this daemon. */
 export interface PluginStore {
-  /** Called before the unpacker reads and deletes the archive. */
+  /** Receives an uploaded archive. Must be called before the unpacker reads and deletes the archive. */
   receive(file: UploadedFile, format: ArchiveFormat): Promise<PluginUpload>;
   /**
    * Sends a staged plugin folder to the store as an archive, publishes the plugin for all daemons, and writes the digest of the archive to

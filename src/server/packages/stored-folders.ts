@@ -53,7 +53,10 @@ export function withStoredVersions(
   return [...others, ...versions];
 }
 
-/** Returns a manifest that versions with the same fields share, because it also contains all defaults. Throws for invalid fields. */
+/**
+ * Returns the parsed manifest. To save memory, versions with the same fields share one object, because a parsed manifest also contains all
+ * defaults. Throws for invalid fields.
+ */
 function manifestOf(fields: StoredVersion["fields"], parsedManifests: ParsedManifests): WorkerManifest {
   const text = JSON.stringify(fields);
   const known = parsedManifests.get(text);

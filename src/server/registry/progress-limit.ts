@@ -1,4 +1,4 @@
-/** Aborts a call that makes no progress for a time. */
+/** Aborts a call that makes no progress within a time limit. */
 export class ProgressLimit {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout;

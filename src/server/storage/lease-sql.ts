@@ -1,6 +1,6 @@
 import type { Lease, LeaseHolder, LeaseRequest, MissedLease } from "./lease-store.js";
 
-/** Time after the last heartbeat of a daemon at which its leases are unknown. */
+/** Time in ms after a daemon's last heartbeat at which its leases become unknown. */
 const deadAfterMs = 30_000;
 /** Maximum difference between the planned time of a lease and the time of the store. */
 const slotToleranceMs = 5_000;
@@ -123,7 +123,7 @@ function deleteOldest(name: string, condition: string): LeaseStatement {
   };
 }
 
-/** Returns a statement that marks the leases of stopped daemons as unknown, and selects them. */
+/** Returns a statement that marks the leases of stopped daemons as unknown, and selects these leases. */
 export function loseLeases(): LeaseStatement {
   return { sql: `UPDATE leases SET state = 'unknown' WHERE state = 'taken' AND NOT ${isHeld} RETURNING ${columns}`, values: [] };
 }

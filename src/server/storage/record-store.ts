@@ -33,8 +33,8 @@ export interface RecordStore {
   /** Returns the revision up to which this store has received all changes. */
   readRevision(): number;
   /**
-   * Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. With `kind`, returns
-   * only records of this kind, without a look at the other records.
+   * Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. With `kind`, reads
+   * and returns only records of this kind.
    */
   fetchSince(revision: number, kind?: string): readonly StoredRecord[];
   /**

@@ -82,7 +82,7 @@ export class LazyRequest {
     request.#onAbort = onAbort;
   }
 
-  /** Returns the head and the body. For a caller that does not need a `Request`. */
+  /** Returns the head and the body, for callers that do not need a `Request`. */
   static partsOf(request: LazyRequest): { readonly head: string; readonly body: LazyBody | undefined } {
     return { head: request.#lines(), body: request.#body };
   }

@@ -21,7 +21,9 @@ export interface IndexRows {
   readonly records: readonly RecordRow[];
 }
 
-/** Thrown by a sync while the primary lacks revisions of this daemon. Messages put the words "the primary of the key store" before it. */
+/**
+ * Thrown by a sync while the primary lacks revisions of this daemon. Logs put the words "the primary of the key store" before the message.
+ */
 export class DivergedError extends Error {
   readonly divergence: Divergence;
 
@@ -63,7 +65,7 @@ export async function fetchHead(primary: Primary, known: Position | undefined): 
   }
 }
 
-/** Returns the newest of the revisions with these marks that the primary has too. 0 if it has none. */
+/** Returns the newest revision whose mark is also stored in the primary. Returns 0 if the primary stores none of the marks. */
 export async function commonRevisionOf(primary: Primary, marks: readonly Omit<Position, "epoch">[]): Promise<number> {
   const [theirs = []] = await primary.read({ sql: "SELECT mark FROM key_revisions", values: [] });
   const known = new Set(theirs.map(({ mark }) => mark));
@@ -86,7 +88,7 @@ export function describeDivergence(
   return { kind, missingCount: Math.max(1, known.revision - commonRevision), missing };
 }
 
-/** Returns the error of a change that this daemon rejects because the primary lacks its revisions. */
+/** Returns the error for a change that this daemon rejects because the primary lacks revisions of this daemon. */
 export function indexDiverged(divergence: Divergence): ApiError {
   const { message } = new DivergedError(divergence);
   return new ApiError("INDEX_DIVERGED", `Nothing was changed. The primary of the key store ${message}.`, { details: divergence });

@@ -60,7 +60,7 @@ export interface ReplicatedKeyStoreOptions {
   readonly instance: LeaseHolder;
   /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;
-  /** Called when the primary lacks revisions of this daemon, and with undefined when that ends without `resync`. */
+  /** Called when the primary lacks revisions of this daemon. Called with undefined when a later sync succeeds without a `resync`. */
   readonly onDivergence: (divergence: Divergence | undefined) => void;
   readonly log: Log;
 }
@@ -74,7 +74,7 @@ export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
   readonly #replication: Replication;
   readonly #table = new ReplicatedKeyCache();
-  /** Random text of this run. */
+  /** Random identifier of this run of the daemon. */
   readonly #run: string;
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;
@@ -234,7 +234,8 @@ export class ReplicatedKeyStore implements KeyStore {
     const revision = results.at(-1)?.[0]?.["revision"];
     if (revision === undefined && results.at(2)?.length !== 1) throw await this.#notAccepted();
     if (revision === undefined) {
-      // The replica lacks the change of another daemon, which the caller must read first.
+      // A condition is not met if another daemon has changed a record that the replica does not contain yet. Starts a sync, so that the
+      // caller can read this record.
       this.#replication.hurry();
       return undefined;
     }
@@ -271,7 +272,7 @@ export class ReplicatedKeyStore implements KeyStore {
     try {
       return await this.#primary.write(...statements).catch(async (error: unknown) => {
         if (creating.length === 0 || !(error instanceof PrimaryError) || error.kind !== "without-tables") throw error;
-        // Fails in a primary that was emptied, so that nothing is written to it.
+        // The first statement fails if the primary was emptied. The other statements then create no tables in that primary.
         await this.#primary.write({ sql: "SELECT 1 FROM key_store", values: [] }, ...creating);
         return this.#primary.write(...statements);
       });

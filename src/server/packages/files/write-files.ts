@@ -39,8 +39,8 @@ export class FileWriter {
   }
 
   /**
-   * Writes uploaded files below a folder and replaces existing files. If the caller sends `etags`, each existing file must have its ETag.
-   * Checks all files before the first write.
+   * Writes uploaded files below a folder and replaces existing files. If the caller sends `etags`, the ETag of each existing file must
+   * match. Checks all files before the first write.
    */
   async write(
     folder: string,
