@@ -41,8 +41,8 @@ interface MigrateOptions {
 const none: Migrated = { moved: [], present: [], local: [] };
 
 /**
- * If `target` is `oci`, moves the uploaded packages of a stopped daemon to the package store. If none remains, deletes the files with which
- * earlier versions shared directories. A primary requires this deletion. Throws DAEMON_RUNNING.
+ * If `target` is `oci`, moves the packages of a stopped daemon to the package store. If no package remains, deletes the files with which
+ * earlier versions shared directories, because these prevent a start with a primary. Throws DAEMON_RUNNING.
  */
 export async function migratePackages(
   directories: Directories,

@@ -61,7 +61,7 @@ export interface Config extends Directories {
   readonly instanceName: string;
   /** Origin at which the other daemons with the same primary call this one. If undefined, they cannot call it. */
   readonly instanceUrl: string | undefined;
-  /** OCI registry that contains the packages of several daemons. If undefined, the worker directories are the only place of packages. */
+  /** OCI registry that contains the packages of several daemons. If undefined, the worker and plugin directories contain all packages. */
   readonly packageSource: PackageSource | undefined;
   /** The file with the keys that the daemon uses to encrypt the secrets of workers. */
   readonly secretsKey: SecretsKeySource;

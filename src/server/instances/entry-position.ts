@@ -5,9 +5,7 @@ type Daemons = Pick<InstanceRegistry, "own" | "others">;
 /** Number of characters of a daemon's id that identify the daemon in a position. */
 const keyLength = 8;
 
-/**
- * For each daemon, by id of the daemon: the id of an entry. Together, these entry ids form a position in the entries of several daemons.
- */
+/** A position in the entries of several daemons: the id of one entry for each daemon, by the id of the daemon. */
 export type EntryPositions = ReadonlyMap<string, number>;
 
 /** Returns the names of all daemons, by id. If several daemons have the same name, returns the id of each of them in place of the name. */

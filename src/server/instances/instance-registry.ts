@@ -164,7 +164,8 @@ export class InstanceRegistry {
     const { id, ...row } = own;
     const stored = this.#instances.get(id);
     if (stored?.run === own.run) return this.#endEarlierDrain();
-    // Also checks the heartbeat of the stored run. Its later start alone proves nothing, because its clock was possibly wrong.
+    // Also checks the heartbeat of the stored run. A later start time alone proves nothing, because the clock of the stored run was
+    // possibly wrong.
     if (stored && stored.startedAtMs > own.startedAtMs && (await this.#readHeartbeats())(stored)) {
       if (!this.#isDuplicateLogged)
         log.error(

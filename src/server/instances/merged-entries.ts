@@ -26,7 +26,7 @@ export interface EntryPage<Item extends Entry> {
   readonly hasMore: boolean;
 }
 
-/** The part of its entries that another daemon must return. */
+/** The page of entries that this daemon requests from another daemon. */
 export interface AskedPage {
   readonly before: number | undefined;
   /** Maximum number of entries. */

@@ -36,8 +36,8 @@ export async function openOwnInstance(config: OwnInstanceOptions, version: strin
 }
 
 /**
- * Returns the proof that the responding daemon is this run: an HMAC-SHA-256 as base64url. `run` is the secret. Only the primary and the
- * daemons with this primary contain it.
+ * Returns the proof that the responding daemon is this run: an HMAC-SHA-256 as base64url. `run` is the secret key of the HMAC. Only the
+ * primary and the daemons with this primary store `run`.
  */
 export function proofOf({ id, run }: Pick<LeaseHolder, "id" | "run">, challenge: string): string {
   return createHmac("sha256", run).update(`${id} ${challenge}`).digest("base64url");

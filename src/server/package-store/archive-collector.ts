@@ -31,7 +31,10 @@ interface ArchiveCollectorOptions {
   readonly records: RecordStore;
   readonly leases: Pick<LeaseStore, "take" | "end" | "nowMs">;
   readonly blobs: BlobStore;
-  /** True with a primary. Without one, packages of other daemons with the same repository are unknown, so no archive is deleted. */
+  /**
+   * True with a primary. Without a primary, this daemon does not know the packages of other daemons in the same repository, so it deletes
+   * no archive.
+   */
   readonly isShared: boolean;
   readonly log: Log;
   /** Returns Unix time in ms. Only tests set this function. */

@@ -31,7 +31,10 @@ export interface ReceivedArchive {
   discard(): Promise<void>;
 }
 
-/** An archive that is first sent, then published with a description of its package. */
+/**
+ * Upload of an archive: `send` stores the archive in the registry, then `publish` makes the archive visible with a description of its
+ * package.
+ */
 interface ArchiveUpload<Publication> {
   send(): Promise<string>;
   publish(publication: Publication): Promise<void>;

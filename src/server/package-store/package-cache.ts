@@ -40,7 +40,7 @@ interface PackageCacheOptions {
   readonly useOf: UseOf;
   /** Returns whether the registry has an archive. Throws if the registry does not respond. */
   readonly hasArchive: (digest: string) => Promise<boolean>;
-  /** Deletes the folder unless it is in use. Returns whether it was deleted. */
+  /** Deletes the folder unless it is in use. Returns whether the folder was deleted. */
   readonly evict: (version: DownloadedVersion) => Promise<boolean>;
   readonly log: Log;
 }

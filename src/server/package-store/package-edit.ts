@@ -61,7 +61,10 @@ export async function editPackage(
   });
 }
 
-/** Packs a folder into its staging folder, checks the archive like an upload, and sends it. Then calls `publish`. */
+/**
+ * Packs a folder into an archive in `staging`, checks the archive like an upload, and sends the archive to the registry. Then calls
+ * `publish`.
+ */
 export async function publishFolder<Result>(
   {
     archives,
@@ -77,7 +80,7 @@ export async function publishFolder<Result>(
   const file = { path: archive, filename: path.basename(archive), sizeBytes: (await stat(archive)).size };
   const received = await archives.receive(file, "tar");
   try {
-    // Other daemons unpack the archive, so its limits and its metadata are checked here.
+    // Unpacks the archive to check its limits and metadata, because other daemons will unpack the same archive.
     const unpacked = path.join(staging, "unpacked");
     await mkdir(unpacked, { mode: 0o700 });
     const { metadata } = await tools.unpacker.unpack(file, "tar", unpacked);

@@ -31,7 +31,9 @@ interface StoredPluginsOptions extends Retiring {
 
 /** Connects the plugins on the disk with the loaded plugins. */
 interface PluginLoading {
-  /** Loads a plugin, then calls `place`, which installs it. Throws if it cannot be loaded and would replace a loaded plugin. */
+  /**
+   * Loads a plugin, then calls `place`, which installs the plugin. Throws if the plugin fails to load and would replace a loaded plugin.
+   */
   readonly activate: ActivateUpload;
   readonly reload: () => Promise<unknown>;
   /** Called after a change of another daemon. */
@@ -63,8 +65,8 @@ export class StoredPlugins implements PluginStore {
   }
 
   /**
-   * Downloads the plugins that this daemon does not have, before the first plugins are loaded. Never throws: `follow` downloads the others
-   * later.
+   * Downloads the plugins that this daemon lacks, before the first plugins are loaded. Never throws. `follow` later downloads the plugins
+   * that are still missing.
    */
   async start(area: StagingArea): Promise<void> {
     this.#area = area;

@@ -70,7 +70,7 @@ export interface PackageStore {
   receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload>;
   setEnabled(version: PackageRef, enabled: boolean): Promise<void>;
   remove(versions: readonly PackageRef[]): Promise<void>;
-  /** The index of a store outside the directories. Undefined if the folders are the only record of the versions. */
+  /** The index of the package store. Undefined if the folders in the worker directories are the only record of the versions. */
   readonly index: PackageIndex | undefined;
   /** Ends all calls to the store. */
   close(): Promise<void>;

@@ -57,7 +57,10 @@ export class PluginCatalog {
     };
   }
 
-  /** The folders with the name of the plugin. The folder with the highest precedence is first. */
+  /**
+   * Returns all plugin folders in all directories. Among folders with the same plugin name, the folder with the highest precedence is
+   * first.
+   */
   #folders(upload?: StagedPlugin): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
       const found = listPackageFolders(directory.path).flatMap((folder) => readPluginFolder(directory, folder) ?? []);

@@ -172,7 +172,10 @@ function readCounted({ file, sizeBytes }: Blob, limit: ProgressLimit): Transform
   return stream;
 }
 
-/** Returns a stream that starts the limit again with each part. After the last byte, the registry has more time to compute the digest. */
+/**
+ * Returns a stream that restarts the time limit with each part. After the last byte, the time limit is longer, because the registry
+ * computes the digest.
+ */
 function counted(limit: ProgressLimit, sizeBytes: number): Transform {
   return new Transform({
     flush(done) {

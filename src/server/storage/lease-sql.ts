@@ -12,7 +12,7 @@ const keptHeartbeatMs = 86_400_000;
 /** SQL expression for the time of the store in Unix milliseconds. */
 export const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 const columns = `name, queue, instance, state, slot_ms AS slotMs, detail, result`;
-/** SQL condition: the daemon that took the lease runs. */
+/** SQL condition that is true while the daemon that took the lease is running. */
 const isHeld = `EXISTS (SELECT 1 FROM heartbeats WHERE id || '/' || run = holder AND seen_ms > ${nowMs} - ${deadAfterMs})`;
 
 /** A statement with the values of the placeholders ?1, ?2 and so on. Each statement is idempotent. */

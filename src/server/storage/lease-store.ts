@@ -46,7 +46,7 @@ export interface Heartbeat extends Pick<LeaseHolder, "id" | "run"> {
 
 /** A daemon as the holder of leases. */
 export interface LeaseHolder {
-  /** Text that is the same after a restart, and different for each state directory of each machine. */
+  /** Identifier that stays the same after a restart. Each state directory of each machine has a different identifier. */
   readonly id: string;
   /** Name for operators, such as the host name. */
   readonly name: string;
@@ -69,7 +69,8 @@ export interface LeaseStore {
    */
   end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void>;
   /**
-   * Reports that the caller runs, marks leases of stopped daemons as unknown, and records names as skipped that no daemon can take any more.
+   * Reports that the caller runs. Marks the leases of stopped daemons as unknown. Records a missed name as skipped if no daemon can take
+   * the name any more.
    */
   settle(missed: readonly MissedLease[]): Promise<Settled>;
   /**

@@ -1,5 +1,5 @@
 /**
- * A stored row. `kind` is a name such as "host" or "secret". `key` is unique within one kind. `value` is JSON text. Undefined if the row
+ * A stored row. `kind` is a name such as "host" or "secret". `key` is unique within one kind. `value` is JSON text, or undefined if the row
  * was removed.
  */
 export interface StoredRecord {

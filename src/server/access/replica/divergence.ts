@@ -46,7 +46,7 @@ const remedy = "To decide which rows are valid, run runtimectl daemon resync";
  */
 export function divergenceKind(known: Position, head: Head | undefined, wasDiverged: boolean): Divergence["kind"] | undefined {
   if (!head) return "emptied";
-  // Marks are random. A primary with this mark has the same history, also if a resync has given it another epoch.
+  // Marks are random. A primary with this mark has the same history, even if a resync has given the primary another epoch.
   if (head.markThere === known.mark) return undefined;
   if (head.epoch !== known.epoch) return "other-epoch";
   return wasDiverged || known.revision >= head.oldest ? "restored" : undefined;

@@ -95,8 +95,8 @@ export function lineageCondition(first: number): string {
 }
 
 /**
- * Returns the statements that assign a new revision to the change. The last statement selects the revision. It selects no row if the change
- * is too late, or if the primary was restored or replaced. If the primary has removed the known revision as too old, it accepts the change.
+ * Returns the statements that assign a new revision to the change. The last statement selects this revision, or no row if the change is
+ * late or the primary was restored or replaced. A known revision can be too old to be stored in the primary.
  */
 export function underMark({ mark, known, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [

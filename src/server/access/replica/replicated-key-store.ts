@@ -234,8 +234,7 @@ export class ReplicatedKeyStore implements KeyStore {
     const revision = results.at(-1)?.[0]?.["revision"];
     if (revision === undefined && results.at(2)?.length !== 1) throw await this.#notAccepted();
     if (revision === undefined) {
-      // A condition is not met if another daemon has changed a record that the replica does not contain yet. Starts a sync, so that the
-      // caller can read this record.
+      // If a condition is not met, the replica lacks a change of another daemon. Starts a sync, so that the caller can read this change.
       this.#replication.hurry();
       return undefined;
     }

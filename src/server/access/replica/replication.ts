@@ -176,8 +176,8 @@ export class Replication {
   }
 
   /**
-   * Starts the next sync without a pause, also while a sync runs. The replica then contains the newest changes if the daemon restarts while
-   * the primary is unreachable.
+   * Starts the next sync without a pause, directly after a running sync. If the daemon then restarts while the primary is unreachable, its
+   * replica contains the newest changes.
    */
   hurry(): void {
     this.#loop.hurry();

@@ -73,5 +73,5 @@ export function replaceRows({ seen, isEmpty, next, rows, history, instance, notA
   ];
 }
 
-/** SQL condition: the transaction runs now, for the first time, and the primary had the expected position. */
+/** SQL condition that is true only in the first run of the transaction, and only if the primary had the expected position. */
 const isRunning = "EXISTS (SELECT 1 FROM key_revisions WHERE mark = ?1) AND EXISTS (SELECT 1 FROM key_store WHERE epoch = ?2)";

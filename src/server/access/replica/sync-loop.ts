@@ -35,7 +35,7 @@ export class SyncLoop {
     await first;
   }
 
-  /** Starts the next sync without a pause, also while a sync runs. */
+  /** Starts the next sync without a pause. If a sync is running, the next sync starts directly after it. */
   hurry(): void {
     this.#isHurried = true;
     this.#endPause();
