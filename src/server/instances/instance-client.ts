@@ -29,7 +29,7 @@ const mostPerDaemon = 4;
  * requests of a panel or dashboard, but short for an operator who repeats a command.
  */
 const silenceMemoryMs = 6_000;
-/** Maximum number of checks at the same time whether daemons respond again. */
+/** Maximum number of daemons without a response that this daemon checks at the same time. */
 const mostChecksAtOnce = 4;
 /** Maximum size of a response in bytes. */
 const longestResponseBytes = 16 * 1024 * 1024;

@@ -15,8 +15,8 @@ const { instance: instanceKind, drain: drainKind } = runRecordKinds;
  */
 const checkIntervalMs = 10_000;
 /**
- * Age in ms of a daemon's last start from which its row is deleted if the daemon has no heartbeats. The lease store keeps heartbeats for
- * the same time.
+ * Minimum age in ms of a daemon's last start at which another daemon deletes its row, if it has no heartbeats. The lease store keeps
+ * heartbeats for the same time.
  */
 const forgottenAfterMs = 86_400_000;
 

@@ -29,9 +29,8 @@ interface PackageEditOptions {
 }
 
 /**
- * Applies a change of files to a copy of a package folder. Packs, sends and publishes the copy, then installs it. Until the publication,
- * nothing has changed. Returns "removed" without a change if the change deletes the whole folder. The caller deletes the staging folder if
- * the result is not "changed". Throws PRECONDITION_FAILED.
+ * Applies a file change to a copy of a package folder, then sends, publishes and installs the copy. If the change deletes the folder, only
+ * returns "removed". Unless "changed", the caller deletes the staging folder. Throws PRECONDITION_FAILED.
  */
 export async function editPackage(
   { name, directory, segments, folder }: Unit,

@@ -29,8 +29,8 @@ export function digestOfFolder(folder: string): string | undefined {
 }
 
 /**
- * Returns the versions of a worker folder: the versions on the disk and the versions of the index, which the daemon has possibly not
- * downloaded yet. `enabled` of the index has precedence. A version of the index keeps its identity when its folder is created.
+ * Returns the versions of a worker folder: the versions on the disk, and the versions of the index, even before their download. `enabled`
+ * of the index has precedence. A download does not change the `identity` of a version.
  */
 export function withStoredVersions(
   workerFolder: string,

@@ -23,8 +23,8 @@ export interface LeaseRequest extends Pick<Lease, "name" | "queue" | "slotMs" | 
 }
 
 /**
- * `mine`: the caller holds the lease. `blocked`: a lease of the queue is held, and the name is recorded as skipped. `taken`: another caller
- * took the name. `late`: `slotMs` differs from the time of the store by more than 5 s, and nothing changed.
+ * `mine`: the caller holds the lease. `blocked`: another lease of the queue is held, so the name is recorded as skipped. `taken`: another
+ * caller took the name. `late`: `slotMs` is more than 5 s from the time of the store, and nothing changed.
  */
 export type LeaseAnswer = "mine" | "blocked" | "taken" | "late";
 

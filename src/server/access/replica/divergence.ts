@@ -41,14 +41,15 @@ const whatHappened: Readonly<Record<Divergence["kind"], string>> = {
 const remedy = "To decide which rows are valid, run runtimectl daemon resync";
 
 /**
- * Returns how the primary differs from the newest position that this daemon knows. Undefined if the primary has this position, or keeps only
- * newer revisions. `head` is undefined for a primary without tables. `wasDiverged` is true if an earlier sync found a difference.
+ * Returns how the primary differs from the newest position that this daemon knows, or undefined without a difference. `head` is undefined
+ * for a primary without tables. `wasDiverged` is true if an earlier sync found a difference.
  */
 export function divergenceKind(known: Position, head: Head | undefined, wasDiverged: boolean): Divergence["kind"] | undefined {
   if (!head) return "emptied";
   // Marks are random. A primary with this mark has the same history, even if a resync has given the primary another epoch.
   if (head.markThere === known.mark) return undefined;
   if (head.epoch !== known.epoch) return "other-epoch";
+  // A primary that keeps only newer revisions counts as equal, unless an earlier sync found a difference.
   return wasDiverged || known.revision >= head.oldest ? "restored" : undefined;
 }
 
@@ -72,7 +73,9 @@ export async function commonRevisionOf(primary: Primary, marks: readonly Omit<Po
   return Math.max(0, ...marks.filter(({ mark }) => known.has(mark)).map(({ revision }) => revision));
 }
 
-/** Returns the divergence for the rows of this daemon that are newer than `commonRevision`, the newest revision that the primary has too. */
+/**
+ * Returns the divergence for the rows of this daemon that are newer than `commonRevision`, the newest revision that the primary also has.
+ */
 export function describeDivergence(
   kind: Divergence["kind"],
   { known, commonRevision, rows }: { known: Position; commonRevision: number; rows: IndexRows },

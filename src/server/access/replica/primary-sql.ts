@@ -72,8 +72,8 @@ export function createTables(epoch: string, mark: string): Statement[] {
 }
 
 /**
- * Returns a statement that selects one row: `epoch`, `schema_version`, `now_ms`, the newest `revision` with its `mark`, the `oldest` kept
- * revision, and `markThere`, the mark of the revision in the parameter. `markThere` is null if the primary does not store that revision.
+ * Returns a statement that selects the fields of `Head` in one row. `markThere` is the mark of the given revision, or null if the primary
+ * does not store that revision. The other fields describe the newest and the oldest revision.
  */
 export function readHead(revision: number): Statement {
   return {

@@ -66,9 +66,8 @@ export interface ReplicatedKeyStoreOptions {
 }
 
 /**
- * Key store that several daemons share. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to
- * the primary. If the primary does not respond within 2 s, changes throw KEY_STORE_UNAVAILABLE. If it lacks revisions that this daemon
- * has, changes throw INDEX_DIVERGED.
+ * Key store that several daemons share: a libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to
+ * the primary, and throw KEY_STORE_UNAVAILABLE without a response within 2 s, or INDEX_DIVERGED.
  */
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;

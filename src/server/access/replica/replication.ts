@@ -153,8 +153,8 @@ export class Replication {
   }
 
   /**
-   * Ends a divergence: writes the rows of this daemon to the primary, or replaces them by the rows of the primary. Throws INDEX_NOT_DIVERGED,
-   * CHANGE_CONFLICT, or an error of the primary. After an error, this daemon and the primary have the same rows as before.
+   * Ends a divergence: writes the rows of this daemon to the primary, or replaces them by the rows of the primary. Throws
+   * INDEX_NOT_DIVERGED, CHANGE_CONFLICT, or an error of the primary. After an error, no rows have changed.
    */
   async resync(mode: ResyncMode): Promise<void> {
     await this.#loop.inTurn(async () => {
