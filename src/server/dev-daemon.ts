@@ -38,8 +38,8 @@ function remove(): void {
 }
 
 /**
- * Reports each response to the parent process. Subscribes to Node's diagnostics channels, so that the code that serves requests needs no
- * reports.
+ * Reports each response to the parent process. Subscribes to Node's diagnostics channels, so that the code that serves requests does not
+ * need to report its responses.
  */
 function reportResponses(): void {
   const startedMs = new WeakMap<IncomingMessage, number>();

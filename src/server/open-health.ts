@@ -4,7 +4,7 @@ import { HealthRecords } from "./health/health-records.js";
 import { WorkerHealthMonitor, type WorkerHealthSources } from "./health/worker-health-monitor.js";
 import type { Log } from "./log/log.js";
 
-/** Opens the stored starts of health states, and creates the monitor of the workers' health. */
+/** Opens the file with the start times of health states, and creates the health monitor of the workers. */
 export async function openHealth(
   { stateDirectory }: Config,
   { log, ...sources }: Omit<WorkerHealthSources, "records" | "now" | "monotonicNow"> & { readonly log: Log },

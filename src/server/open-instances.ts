@@ -54,7 +54,10 @@ export function openInstances({ primary }: Config, options: InstancesOptions): I
   return { registry, client, streams: new MergedStreams(), signals, close };
 }
 
-/** Does what another daemon has done already. A worker version that is not installed here needs no restart. */
+/**
+ * Carries out a restart or reload that another daemon has already carried out. A worker version that is not installed on this daemon needs
+ * no restart.
+ */
 async function carryOut(signal: Signal, { packages, engine, plugins, events }: InstancesOptions): Promise<void> {
   if (signal.type === "reload-plugins") {
     await plugins.reload({ isFresh: (name) => namespacesCover(signal.namespaces, name) });

@@ -20,8 +20,8 @@ await chmod(rootKeyFile, 0o600);
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
 // Allows workers to connect to this machine, because workers in development often use a local database.
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
-// Prevents DNS rebinding attacks of web pages by a list of host names. If the operator chooses the listen address, the daemon has other
-// host names, so there is no default.
+// A list of allowed host names prevents DNS rebinding attacks of web pages. If the operator chooses the listen address, the daemon has
+// other host names, so there is no default.
 if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOWED_HOSTS"] ??= "localhost,*.localhost,127.0.0.1,::1";
 // Each worker has its own host name below `localhost`, which browsers resolve without DNS.
 process.env["RUNTIME_APP_DOMAIN"] ??= "localhost";

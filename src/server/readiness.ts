@@ -63,7 +63,10 @@ function checkDirectory(canInstall: boolean): HealthCheck {
   return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
 }
 
-/** Checks the registry, and the plugins that this daemon could not take over. Downloaded packages are served in any case. */
+/**
+ * Checks the registry, and reports plugins of the index that this daemon could not install. The daemon serves downloaded packages even if
+ * this check fails.
+ */
 function checkPackageStore({ plugins, problem }: SharedPackages): HealthCheck {
   const problems = [problem(), ...plugins.problems().values()].filter((each) => each !== undefined);
   if (problems.length === 0) return { name: "package-store", status: "ok" };

@@ -57,7 +57,7 @@ export interface Services {
   readonly dataCopies: CopyServer;
   readonly cronJobs: CronJobs;
   readonly cronRuns: CronRuns;
-  /** Undefined if this daemon is the only one. */
+  /** Undefined without a primary. */
   readonly cronSlots: CronSlots | undefined;
   readonly workerHealth: WorkerHealthMonitor;
   readonly healthRecords: HealthRecords;

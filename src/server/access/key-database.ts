@@ -60,7 +60,8 @@ export function openKeyDatabase(file: string, { migrations = keyMigrations, onMi
 }
 
 /**
- * Returns advice for the operator if the key store cannot be opened. If the disk is full, the advice must not be to restore an older store.
+ * Returns advice for the operator about a key store that cannot be opened. If the disk is full, the advice must not be to restore an older
+ * store.
  */
 function advice(cause: unknown): string {
   if (cause instanceof FailedMigrationError)
@@ -75,8 +76,8 @@ function advice(cause: unknown): string {
 }
 
 /**
- * Copies the key store at one instant into a new file without a write-ahead log. Other processes can write meanwhile. Returns the number of
- * active keys. Throws NewerStateError, or an Error for a damaged store.
+ * Copies a consistent snapshot of the key store into one new file. Other processes can write to the store during the copy. Returns the
+ * number of active keys. Throws NewerStateError, or an Error for a damaged store.
  */
 export async function copyKeyDatabase(file: string, target: string): Promise<number> {
   createPrivate(target);

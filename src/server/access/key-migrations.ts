@@ -148,7 +148,7 @@ export function assertSupported(database: Database.Database, supported: number):
 
 /**
  * Writes a backup of the key store to `FILE.schema-N.backup`, syncs the file and returns its path. Only the owner can read the file. If a
- * different backup exists under this name, renames that backup by its modification time.
+ * different backup has this name, first appends the modification time of that backup to its name.
  */
 function writeSchemaBackup(file: string, schema: number, content: Buffer): string {
   const backup = `${file}.schema-${schema}.backup`;

@@ -77,7 +77,7 @@ export interface KeyStore {
   markUsed(id: number, now: number): void;
   /** Small rows of other services. The key store contains these rows in addition to the keys. */
   readonly records: RecordStore;
-  /** Leases for work that at most one of the daemons with the same keys must do. */
+  /** Leases for work that only one of the daemons with the same keys is allowed to do. */
   readonly leases: LeaseStore;
   readState(): KeyStoreState;
   /**

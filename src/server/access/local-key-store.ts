@@ -37,7 +37,8 @@ export class LocalKeyStore implements KeyStore {
   readonly #table = new KeyCache();
   readonly #usageTimer: NodeJS.Timeout;
   /**
-   * Maximum size in bytes of the key store's file since the start. The daemon never makes the file smaller, so a smaller file is damaged.
+   * Largest size in bytes that the key store's file has had since the start. The daemon never makes the file smaller, so a smaller file is
+   * damaged.
    */
   #fileBytes: number;
   /**

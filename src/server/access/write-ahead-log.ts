@@ -28,7 +28,7 @@ export function assertLogSound(databaseFile: string): void {
   if (commitsPastEnd(log, checksum) > 1) throw new DamagedLogError(`its log ${file} is damaged`);
 }
 
-/** Returns an empty buffer for a missing file. Another process can delete its log at any time, when it closes the database. */
+/** Returns an empty buffer for a missing log, because another process can delete the log at any time when it closes the database. */
 function readLog(file: string): Buffer {
   try {
     return readFileSync(file);

@@ -40,7 +40,7 @@ export function createCronHandlers({
 
 const offered = { cron: { list } };
 
-/** Returns each job once, with the runs of all daemons that have the same active version as the first one. */
+/** Returns each job once, with the runs of all daemons on which the worker has the same active version as on the first daemon. */
 function mergeJobs(answers: readonly ListedAnswer<readonly CronJob[]>[]): CronJob[] {
   const missing = answers.flatMap(({ instance: { name }, answer }) =>
     "problem" in answer ? `The runs of ${name} are missing. ${answer.problem}` : [],
@@ -56,7 +56,7 @@ function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJo
   const [first] = found;
   if (!first) return [];
   const same = found.filter(({ version }) => version === first.version);
-  // The daemons report the same runs of their leases. Each daemon sends at most `listedRuns`.
+  // Adds each run once, because all daemons report the runs that are recorded in leases. Uses at most `listedRuns` runs of each daemon.
   const runs: CronRun[] = [];
   const seen = new Set<string>();
   for (const { runs: ofDaemon = [] } of same) {
@@ -64,7 +64,8 @@ function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJo
     for (const run of added) seen.add(runKey(run));
     runs.push(...added);
   }
-  // The runs of a job with `on: one` are in the leases, also those of daemons without a response.
+  // Reports missing runs only for `on: every`. The runs of a job with `on: one` are recorded in leases, which this daemon reads without the
+  // other daemons.
   const problem = first.problem ?? (missing.length > 0 && first.on === "every" ? missing.join(" ") : undefined);
   return [
     {
@@ -77,7 +78,10 @@ function mergeJob(found: readonly CronJob[], missing: readonly string[]): CronJo
   ];
 }
 
-/** Adds the name of the daemon to runs that only this daemon has recorded: manual runs, and those of jobs with `on: every`. */
+/**
+ * Adds the name of the daemon to runs that contain no name, because only this daemon has recorded them: manual runs, and runs of jobs with
+ * `on: every`.
+ */
 function namedRuns({ lastRun, runs, ...job }: CronJob, instance: string): CronJob {
   const name = (run: CronRun): CronRun => ({ instance, ...run });
   return { ...job, lastRun: lastRun && name(lastRun), ...(runs && { runs: runs.map(name) }) };

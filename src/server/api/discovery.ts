@@ -5,7 +5,7 @@ import { packageVersion } from "../package-root.js";
 import { createOpenApi } from "../../shared/openapi.js";
 import { docsPage } from "../http/swagger-ui.js";
 
-/** `own` is undefined without a primary. */
+/** `own` identifies this daemon among the daemons with the same primary. Undefined without a primary. */
 export function createDiscoveryHandlers(
   { apiBase, publicUrl }: Pick<Config, "apiBase" | "publicUrl">,
   own: Pick<OwnInstance, "id" | "run"> | undefined,

@@ -27,12 +27,13 @@ export function createEventsHandlers(events: EventsPort, instances: StreamingIns
         key,
         offered,
         isVisible: (event) => nounOf(event.type) === "stream" || passes(event),
-        // Events about the stream itself precede the others.
+        // Sorts events about the stream itself before all other events.
         timeOf: (event) => (nounOf(event.type) === "stream" ? 0 : event.at),
         follow: ({ afterId }, signal) => events.follow(passes, { lastEventId: afterId, sinceMs }, signal),
         askToFollow: (client, options) => client.events.stream.follow({ query }, options),
         noticeOf: (message) => ({ id: 0, type: "stream.gap", at: Date.now(), message, isNotice: true }),
-        // This daemon repeats the changes of others itself, unless they are older than its start.
+        // A repeat is a daemon's event about a change of another daemon. Omits a repeat if the stream contains the original event, or if
+        // this daemon has repeated the change itself since its start.
         isOmitted: (event, { isOwn, isComplete }) =>
           (event.type === "stream.opened" && !isOwn) ||
           (event.isRepeat === true && (isComplete || (!isOwn && instances.registry.own.startedAtMs <= event.at))),

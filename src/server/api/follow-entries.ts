@@ -14,11 +14,11 @@ export interface StreamingInstances extends KnownInstances {
 /** Entries of this daemon and of others, as a list and as a stream. */
 export type ListedSource<Offered extends Operations, Item extends Entry> = StreamSource<Offered, Item> &
   EntrySource<Offered, Item> & {
-    /** Throws the error of `isAbsent` if this daemon has no such entries. */
+    /** Throws if this daemon has no such entries, for example because the worker is not installed. `isAbsent` recognizes this error. */
     readonly assertPresent?: () => Promise<void>;
   };
 
-/** Returns a stream of the entries of the wanted daemons. Throws INSTANCE_NOT_FOUND, INSTANCE_UNAVAILABLE or TOO_MANY_STREAMS. */
+/** Returns a stream of the entries of the requested daemons. Throws INSTANCE_NOT_FOUND, INSTANCE_UNAVAILABLE or TOO_MANY_STREAMS. */
 export async function followEntries<Offered extends Operations, Item extends Entry>(
   instances: StreamingInstances,
   source: StreamSource<Offered, Item> & Pick<ListedSource<Offered, Item>, "assertPresent">,
@@ -40,7 +40,7 @@ export async function followEntries<Offered extends Operations, Item extends Ent
   return instances.streams.feed(instances, source, call);
 }
 
-/** Throws the error of this daemon if no wanted daemon has such entries. */
+/** Throws if none of the requested daemons has such entries. Reads the entries of the other daemons only if this daemon has none. */
 async function assertAnyPresent<Offered extends Operations, Item extends Entry>(
   instances: StreamingInstances,
   { assertPresent, ...source }: StreamSource<Offered, Item> & Pick<ListedSource<Offered, Item>, "assertPresent">,

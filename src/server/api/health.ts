@@ -3,7 +3,7 @@ import type { HealthCheck } from "../../shared/contract/health.js";
 import { packageVersion } from "../package-root.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** True if the daemon is ready to serve requests. */
+/** Whether the daemon can serve requests, and the results of its health checks. */
 export interface Readiness {
   /** Reason why the daemon cannot serve requests. Every caller can read this text. Undefined if the daemon is ready. */
   readonly missing: string | undefined;

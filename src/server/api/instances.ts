@@ -12,7 +12,7 @@ interface InstanceHandlersOptions {
   readonly lagSeconds: () => number | undefined;
   /** Returns the workers of all isolates, one entry per isolate. */
   readonly isolates: () => readonly { readonly worker: string }[];
-  /** Returns the number of requests without a complete response, without reads of the API. */
+  /** Returns the number of requests whose responses are not complete. Does not count GET and HEAD requests to the API. */
   readonly requestsInFlight: () => number;
 }
 
@@ -59,7 +59,7 @@ export function createInstanceHandlers({
   };
 }
 
-/** Returns the list entry of another daemon by its answer. */
+/** Returns the list entry of another daemon, from the response of that daemon or from the reason why it did not respond. */
 function describeOther(
   { name, id, url, version }: RegisteredInstance,
   answer: OtherAnswer<readonly Instance[]>,

@@ -11,7 +11,7 @@ import { isMissingWorker } from "../instances/ask-others.js";
 import { readEntries, type MergedPage } from "../instances/merged-entries.js";
 import { followEntries, type ListedSource, type StreamingInstances } from "./follow-entries.js";
 
-/** Name of the worker, and version, in notices that concern no single worker or version. */
+/** Placeholder for the worker name and the version in notices that do not concern a single worker or version. */
 export const anyWorker = "*";
 
 /** Selects the workers whose logs a call reads, by a list of names or by a function that returns true for a selected name. */
@@ -30,7 +30,7 @@ export interface WorkerLogsPort {
   forget(name: string): void;
 }
 
-/** A call for logs, with the ways in which this daemon asks others. */
+/** A request for log entries, with the functions that request the entries of other daemons. */
 export interface LogsCall<Offered extends Operations> extends Pick<
   ListedSource<Offered, LogEntry>,
   "key" | "offered" | "ask" | "askToFollow"
@@ -46,7 +46,7 @@ export interface LogsCall<Offered extends Operations> extends Pick<
   readonly lastEventId: string | undefined;
   /** Throws if the selected workers are not installed on this daemon. */
   readonly assertPresent: () => Promise<void>;
-  /** Name and version in notices about daemons. */
+  /** Worker name and version that notices about daemons contain. */
   readonly noticed: Pick<LogEntry, "worker" | "version">;
 }
 
@@ -71,7 +71,8 @@ export async function readLogs<Offered extends Operations>(
     },
     follow: ({ afterId, beforeId }, signal) => logs.follow(selection, { ...selected, before: beforeId }, { lastEventId: afterId, signal }),
     noticeOf: (text) => ({ ...noticed, id: 0, time: Date.now(), level: "warn", source: "runtime", text, isNotice: true }),
-    // A daemon without one of several workers possibly has entries of the others, so its error is a problem.
+    // Treats "not installed" as "no entries" only if a single worker is requested. With several workers, a daemon that lacks one of them
+    // can have entries of the others, so its error is reported as a problem.
     ...(noticed.worker !== anyWorker && { isAbsent: isMissingWorker }),
   };
   const call = { wanted, before, lastEventId };
@@ -114,7 +115,7 @@ export function createLogHandlers({
   };
 }
 
-/** Returns the query with which this daemon asks others: for their own entries. */
+/** Returns the query that this daemon sends to other daemons, so that each of these returns only its own entries. */
 export function questionOf<Query extends { readonly follow?: unknown; readonly before?: unknown; readonly instance: string }>(
   query: Query,
 ): Omit<Query, "follow" | "before"> {

@@ -114,7 +114,10 @@ async function askSparklines(client: MetricsClient): Promise<Sparkline[]> {
   return sparklines;
 }
 
-/** Returns the history of another daemon without markers that do not belong to it. Throws if it is longer than a daemon records. */
+/**
+ * Returns the history from another daemon. For a single worker, omits markers of other workers. Throws if the history is longer than a
+ * daemon records.
+ */
 function checkedHistory(found: MetricsHistory, selection: HistorySelection): MetricsHistory {
   if (!isPossibleHistory(found, selection)) throw impossible();
   return selection.worker === undefined ? found : { ...found, markers: found.markers.filter((marker) => marker.worker === undefined) };
@@ -133,12 +136,12 @@ function isWantedBy(query: MetricsQuery, { namespaces }: Principal): (name: stri
   return (name) => (query.worker === undefined || query.worker === name) && namespacesCover(namespaces, name);
 }
 
-/** Returns the totals of workers for a query. */
+/** Returns the totals of the workers. Omits the panel, except if the query selects the panel. */
 function toTotals(workers: readonly WorkerMetrics[], query: MetricsQuery): ShownMetrics["totals"] {
   return totalsOf(query.worker === panelName ? workers : workers.filter(({ name }) => name !== panelName));
 }
 
-/** Returns what the caller is allowed to see of the metrics of another daemon, which checks the key itself, too. */
+/** Returns the part of another daemon's metrics that the caller is allowed to see. The other daemon also checks the key of the caller. */
 function withPermitted(shown: ShownMetrics, query: MetricsQuery, principal: Principal): ShownMetrics {
   const isWanted = isWantedBy(query, principal);
   const workers = shown.workers.filter(({ name }) => isWanted(name));
@@ -166,7 +169,9 @@ async function readMetrics(metrics: MetricsPort, query: MetricsQuery, principal:
   };
 }
 
-/** Adds up the metrics of all daemons that gave a response. The first answer has a result, so `daemon` is the block of this daemon. */
+/**
+ * Adds up the metrics of all daemons that responded. The first result is that of this daemon, so the field `daemon` describes this daemon.
+ */
 function toMergedMetrics(answers: readonly ListedAnswer<ShownMetrics>[]): ShownMetrics {
   const results = resultsOf(answers);
   return {

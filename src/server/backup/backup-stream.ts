@@ -9,7 +9,7 @@ import type { DataCopy } from "./data-copies.js";
 import { findPackages, type UploadDirectory } from "./package-places.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 
-/** Maximum number of times that the backup reads a package that changes meanwhile. After the last attempt, the backup fails. */
+/** Maximum number of attempts to read a package that changes during the read. After the last attempt, the backup fails. */
 const mostAttempts = 100;
 /**
  * Maximum number of times that the backup looks for a missing package folder. An upload that replaces a package moves the old folder away

@@ -41,9 +41,8 @@ interface MigrateOptions {
 const none: Migrated = { moved: [], present: [], local: [] };
 
 /**
- * Moves the uploaded packages of a stopped daemon into a package store, or only deletes the files with which daemons of earlier versions
- * shared directories. If a package cannot be moved, these files stay, and a daemon with a primary does not start. Throws DAEMON_RUNNING
- * while a daemon uses one of the directories.
+ * If `target` is `oci`, moves the packages of a stopped daemon to the package store. If no package remains, deletes the files with which
+ * earlier versions shared directories, because these prevent a start with a primary. Throws DAEMON_RUNNING.
  */
 export async function migratePackages(
   directories: Directories,
@@ -211,7 +210,10 @@ async function giveStateTo(stateDirectory: string): Promise<void> {
   await giveTo(stateDirectory, all.filter(existsSync));
 }
 
-/** Outages by the code of the error that they cause. The packages that were moved before the outage stay in the store. */
+/**
+ * Error codes of a backup, by the error code of the outage that causes them. The packages that were moved before the outage stay in the
+ * store.
+ */
 const outages: Readonly<Record<Outage, BackupError["code"]>> = {
   PACKAGE_STORE_UNAVAILABLE: "REGISTRY_UNAVAILABLE",
   KEY_STORE_UNAVAILABLE: "PRIMARY_UNAVAILABLE",

@@ -7,8 +7,8 @@ import { BackupError } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 
 /**
- * Name of the file in the state directory that lists the steps of a decided restore. While this file exists, the daemon can complete the
- * restore, but cannot revert it.
+ * Name of the file in the state directory that lists the steps of a restore. A restore is decided when this file exists. The daemon can
+ * then complete the restore, but cannot revert it.
  */
 export const pendingRestoreName = "restore.json";
 
@@ -16,8 +16,8 @@ const pendingSchema = z.object({
   /** Folders that must be created before the moves. */
   folders: z.array(z.string()),
   /**
-   * Renames in this order, with absolute paths. The first renames move the previous content away. The others move the new content to its
-   * destination.
+   * Renames to perform in this order, with absolute paths. The first renames move the previous content away. The other renames move the new
+   * content to its destination.
    */
   moves: z.array(z.object({ from: z.string(), to: z.string() })),
   /** Folders to delete after the renames: the staging folders, and the previous content unless the operator keeps it. */

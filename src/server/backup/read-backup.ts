@@ -36,7 +36,10 @@ export interface BackupSink {
   file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void>;
   /** Called when all files of a package have been read and match the package's list. */
   package(at: PackageNumber, list: PackageList): Promise<void>;
-  /** Called when the last files have no list. The backup wrote these files before a package changed, and then read the package again. */
+  /**
+   * Called if the backup contains no list for the last files. The backup wrote these files before their package changed, and then read the
+   * package again.
+   */
   discardUnlisted(): Promise<void>;
 }
 

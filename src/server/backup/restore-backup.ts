@@ -28,7 +28,7 @@ export interface RestoreOptions {
 
 /**
  * Replaces keys, uploaded packages and data folders by the content of a backup, completely or not at all. Throws DAEMON_RUNNING while a
- * daemon runs. A dry run only reads, also while a daemon runs.
+ * daemon runs. A dry run changes nothing, and is possible while a daemon runs.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { directories } = options;

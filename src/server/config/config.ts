@@ -61,7 +61,7 @@ export interface Config extends Directories {
   readonly instanceName: string;
   /** Origin at which the other daemons with the same primary call this one. If undefined, they cannot call it. */
   readonly instanceUrl: string | undefined;
-  /** OCI registry that contains the packages of several daemons. If undefined, the worker directories are the only place of packages. */
+  /** OCI registry that contains the packages of several daemons. If undefined, the worker and plugin directories contain all packages. */
   readonly packageSource: PackageSource | undefined;
   /** The file with the keys that the daemon uses to encrypt the secrets of workers. */
   readonly secretsKey: SecretsKeySource;
@@ -109,7 +109,7 @@ export interface Limits {
   /** Maximum size of a worker's data folder, and of an isolate's temporary folder. */
   readonly workerDataMaxBytes: number;
   readonly workerTemporaryMaxBytes: number;
-  /** While other workers receive requests, all streamed bodies together stay below this rate, in bytes per second and processor. */
+  /** While other workers receive requests, all streamed bodies together stay below this rate, in bytes per second for each processor. */
   readonly sharedStreamRateBytes: number;
   /** Maximum sizes of worker logs in bytes: of one worker in memory, of one worker on the disk, and of all workers in memory. */
   readonly workerLogSizeBytes: number;

@@ -13,8 +13,8 @@ export interface Directories {
 }
 
 /**
- * Returns the directories of the daemon from the environment variables. Throws ConfigError if workers and plugins share a directory, also through a symbolic link,
- * because each package directory has one lock and one journal.
+ * Returns the directories of the daemon from the environment variables. Throws ConfigError if workers and plugins share a directory, also
+ * through a symbolic link. Each package directory has one lock and one journal.
  */
 export function readDirectories(environment: Environment, cwd: string): Directories {
   const directories = (name: string) =>

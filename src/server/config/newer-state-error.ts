@@ -7,7 +7,7 @@ export class NewerStateError extends Error {
   readonly found: number;
   readonly supported: number;
 
-  /** `remedy` is the second proposal of the message, which begins with "upgrade runtimed, or". */
+  /** `remedy` is the second of two proposals in the message. The message ends with "upgrade runtimed, or" and this text. */
   constructor({ subject, found, supported, remedy }: { subject: string; found: number; supported: number; remedy: string }) {
     super(`${subject} has schema ${found}, and this runtimed supports schemas up to ${supported}: upgrade runtimed, or ${remedy}.`);
     this.name = "NewerStateError";

@@ -12,7 +12,7 @@ const HealthRecord = z.object({
   state: z.string(),
   /** Unix time in milliseconds at which the state began. */
   sinceMs: z.number(),
-  /** True if the state began before the daemon started at `sinceMs`. */
+  /** True if the state began at an unknown time before `sinceMs`, because it already existed when the daemon started. */
   isSinceStart: z.boolean().optional(),
   /** Unix time in milliseconds at which the version of a worker became active. */
   activeSinceMs: z.number().optional(),
@@ -28,7 +28,7 @@ interface HealthRecordsOptions {
   readonly log: { warn(fields: object, text: string): void };
 }
 
-/** The starts of the states of workers and plugins in a file, so that a restart of the daemon does not lose them. */
+/** Stores in a file when the states of workers and plugins began. A restart of the daemon does not lose these times. */
 export class HealthRecords {
   readonly workers = new Map<string, HealthRecord>();
   readonly plugins = new Map<string, HealthRecord>();

@@ -5,7 +5,7 @@ import { parseError } from "./error-position.js";
 /** Log entries of one source belong to the same error if they follow each other within this time in ms. */
 const sameErrorMs = 1000;
 /**
- * Time in ms after an error of the worker's code in which errors of other sources, such as a response with status 500, count as
+ * Time in ms after an error of the worker's code. Errors of other sources in this time, such as a response with status 500, count as
  * consequences of this error.
  */
 const explainsMs = 10_000;

@@ -14,8 +14,8 @@ interface Finding {
 }
 
 /**
- * Returns one entry per worker with the most severe state of all daemons, sorted by name. Of daemons with the same state, the one decides
- * whose state began first. Each entry also lists the daemons without a response.
+ * Returns one entry per worker with the most severe state of all daemons, sorted by name. If several daemons have this state, the entry
+ * describes the daemon whose state began first. Each entry also lists the daemons without a response.
  */
 export function mergeHealth(daemons: readonly DaemonHealth[]): WorkerHealth[] {
   const missing = daemons.flatMap(({ instance, answer }): DaemonWorkerHealth[] =>
@@ -58,7 +58,7 @@ function bySeverity(one: Finding, other: Finding): number {
   );
 }
 
-/** Returns 0 for the most severe state. A state of a newer daemon that this one does not have is the least severe. */
+/** Returns 0 for the most severe state. An unknown state, which only a newer version of the daemon has, is the least severe. */
 function severityOf({ state }: WorkerHealth): number {
   const position = workerStates.indexOf(state);
   return position === -1 ? workerStates.length : position;

@@ -92,7 +92,10 @@ export class PluginHealthMonitor<Plugin extends Installed> {
     };
   }
 
-  /** Returns a new state, and stores it. The first state after the start of the daemon continues the same stored state. */
+  /**
+   * Returns a new state, and stores it. If the first state after the start of the daemon equals the stored state, keeps the stored start
+   * time.
+   */
   #begin({ name, version }: Plugin, state: PluginState, isFirst: boolean): KnownState {
     const { records, now } = this.#sources;
     const stored = isFirst ? records.plugins.get(name) : undefined;

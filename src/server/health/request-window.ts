@@ -37,7 +37,7 @@ export interface RecentRequests {
 export class RequestWindow {
   /**
    * Samples of the counters, oldest first. The first sample is the newest of the samples that are at least one minute old. Without such a
-   * sample, the first sample is that of the constructor.
+   * sample, the first sample is the sample that the constructor took.
    */
   #samples: [Sample, ...Sample[]];
   #succeeded: number;

@@ -16,8 +16,8 @@ const suspectMs = 30 * 60_000;
  */
 const problemStates: ReadonlySet<string> = new Set(["failing", "backoff", "degraded"]);
 /**
- * Time in ms after the start of the daemon in which "degraded" continues the state of the earlier process. Without requests for one minute,
- * a running daemon ends the state as well.
+ * Time in ms after the start of the daemon in which the worker can continue a stored state "degraded". A running daemon also ends this
+ * state after one minute without requests.
  */
 const degradedMemoryMs = 60_000;
 /** The monitor publishes no change between these states. Such a change only reflects traffic, and its event would displace other events. */
@@ -216,7 +216,7 @@ export class WorkerHealthMonitor {
     const continued = this.#continued(worker, assessment.state);
     worker.state = assessment.state;
     worker.stateSinceMs = continued?.sinceMs ?? this.#sources.now();
-    // The first state after the start of the daemon began earlier, unless it only reflects traffic.
+    // Marks the first state after the start of the daemon as older than the start. Excludes states that only reflect traffic.
     const isFirst = before === undefined && this.#timer === undefined && !quietStates.has(assessment.state);
     worker.isSinceStart = continued ? continued.isSinceStart === true : isFirst;
     if (assessment.state === "ok") worker.hadProblem = false;
@@ -233,7 +233,7 @@ export class WorkerHealthMonitor {
     });
   }
 
-  /** Returns the stored state that `state` continues. A stored problem also continues as another problem. */
+  /** Returns the stored state if `state` continues it: if both states are equal, or if both are problems. */
   #continued({ remembered }: ObservedWorker, state: WorkerState): HealthRecord | undefined {
     if (!remembered) return undefined;
     const isLate = this.#sources.monotonicNow() - this.#startedAtMs > degradedMemoryMs;

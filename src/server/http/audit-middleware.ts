@@ -118,7 +118,8 @@ function changeSubjectOf(
   { input, result, key }: { readonly input?: unknown; readonly result?: unknown; readonly key?: NamedKey | undefined },
 ): ChangeSubject {
   const noun = nounOf(type);
-  // A change of the configuration has the package name in the path of the request, and no list of files.
+  // A change of the configuration also has this type, but the path of its request contains the package name, and its input contains no list
+  // of files.
   if ((type === "worker.files-changed" || type === "plugin.files-changed") && params["name"] === undefined) return fileSubject(input);
   if (noun === "secret") return secretSubject(params);
   if (noun === "host") return hostSubject(params, { input, result });
@@ -184,7 +185,10 @@ function isolateSubject({ pid = "" }: Readonly<Record<string, string>>, result: 
   };
 }
 
-/** Returns the name of the daemon. A rejected call can contain an id or any text instead, of which the subject has the beginning. */
+/**
+ * Returns the daemon that a call concerns. If the result contains no name, for example after a rejected call, returns the beginning of the
+ * id or text in the request path.
+ */
 function instanceSubject({ instance = "" }: Readonly<Record<string, string>>, result: unknown): ChangeSubject {
   const { name = instance.slice(0, longestInstanceName) } = dataOf(result) as { name?: string };
   return { name };

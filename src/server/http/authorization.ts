@@ -45,10 +45,7 @@ export function authorise(
   return caller?.principal;
 }
 
-/**
- * Rejects a sign-in at a host name other than the panel host, because the daemon would accept the new session in no request to that host
- * name.
- */
+/** Rejects a sign-in at a host name other than the panel host, because the daemon accepts session cookies only at the panel host. */
 function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
   if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
   const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });

@@ -63,8 +63,8 @@ export class Connections {
   }
 
   /**
-   * Lets each connection send one last response and closes idle connections. Destroys the remaining connections after `timeoutMs`. In the
-   * first `idleGraceMs`, no connection counts as idle. `stopAccepting` resolves when all are closed.
+   * Lets each connection send one last response and closes idle connections. Destroys all other connections after `timeoutMs`. In the first
+   * `idleGraceMs`, no connection counts as idle. `stopAccepting` resolves when all connections are closed.
    */
   async drain({ timeoutMs, idleGraceMs, stopAccepting }: DrainOptions): Promise<void> {
     this.#idleSinceMs = performance.now();

@@ -76,7 +76,9 @@ function sendRefusal(
   log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
 }
 
-/** Returns the body of an error. Omits missing changes of the index for keys that are not allowed to read all keys, in all namespaces. */
+/**
+ * Returns the body of an error. Removes the changes that the primary lacks if the caller is not allowed to read the keys of all namespaces.
+ */
 function visibleBody(error: ApiError, principal: Principal | undefined): ErrorBody {
   const readsIndex = principal?.namespaces.includes("*") && principal.permissions.includes("keys:read");
   if (error.code !== "INDEX_DIVERGED" || readsIndex) return error.toBody();

@@ -6,7 +6,7 @@ import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { Installation } from "../../shared/installation.js";
 import type { Principal } from "../../shared/contract/principal.js";
 
-/** An event of a stream. A client that sends `id` as `Last-Event-ID` receives the events after it. */
+/** An event of a stream. A client that sends `id` as `Last-Event-ID` receives the events that follow this event. */
 export interface FeedEvent<Event> {
   readonly id: string;
   readonly event: Event;

@@ -4,7 +4,7 @@ import { namesOf } from "./entry-position.js";
 import type { InstanceAnswer, InstanceClient, InstanceQuestion } from "./instance-client.js";
 import type { InstanceRegistry, RegisteredInstance } from "./instance-registry.js";
 
-/** The daemons with the same primary. */
+/** The daemons with the same primary, and the client that sends requests to these daemons. */
 export interface KnownInstances {
   readonly registry: InstanceRegistry;
   readonly client: InstanceClient;
@@ -15,7 +15,7 @@ export type OtherAnswer<Result> = InstanceAnswer<Result> | { readonly state: "go
 
 /** A daemon of a list, with its result or with the reason why its result is missing. */
 export interface ListedAnswer<Result> {
-  /** `name` is unique: it is the id if several daemons have the name. */
+  /** `name` is unique. If several daemons have the same name, `name` contains the id of the daemon. */
   readonly instance: { readonly name: string; readonly id: string };
   readonly answer: { readonly result: Result } | { readonly problem: string; readonly state?: "starting" | "unreachable" | "gone" };
 }
@@ -32,7 +32,7 @@ export function asksOthers({ registry }: KnownInstances, wanted: string): boolea
   return wanted !== "self" && (wanted !== "all" || registry.others().length > 0);
 }
 
-/** Asks all other daemons at the same time. Daemons without a recent heartbeat are not asked. */
+/** Sends a question to all other daemons at the same time, except to daemons without a recent heartbeat. */
 export async function askOthers<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
   question: InstanceQuestion<Offered, Result>,
@@ -46,8 +46,8 @@ export async function askOthers<Offered extends Operations, Result>(
 }
 
 /**
- * Asks the daemon with a name or id, unless it has sent no heartbeat for 30 s. Resolves with undefined if it is this daemon. Throws
- * INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE (503).
+ * Sends a question to the daemon with this name or id. Resolves with undefined if this is the own name or id. Throws INSTANCE_NOT_FOUND, or
+ * INSTANCE_UNAVAILABLE (503), for example if the daemon has sent no heartbeat for 30 s.
  */
 export async function askInstance<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
@@ -63,8 +63,8 @@ export async function askInstance<Offered extends Operations, Result>(
 }
 
 /**
- * Returns the results of the wanted daemons: `all`, or the name or id of one daemon. Throws INSTANCE_NOT_FOUND, or INSTANCE_UNAVAILABLE
- * (503) if the only wanted daemon returns no result.
+ * Returns the results of the daemons that `wanted` selects: `all`, or the name or id of one daemon. Throws INSTANCE_NOT_FOUND. Throws
+ * INSTANCE_UNAVAILABLE (503) if only one daemon is selected and returns no result.
  */
 export async function collectAnswers<Offered extends Operations, Result>(
   instances: KnownInstances,
@@ -85,24 +85,24 @@ function listed(registry: InstanceRegistry, { id, name }: Pick<RegisteredInstanc
   return { id, name: namesOf(registry).get(id) ?? name };
 }
 
-/** Returns the results of the daemons that gave one. */
+/** Returns the results of all daemons that returned a result. */
 export function resultsOf<Result>(answers: readonly ListedAnswer<Result>[]): Result[] {
   return answers.flatMap(({ answer }) => ("result" in answer ? [answer.result] : []));
 }
 
-/** Returns whether a daemon has responded that it has no such worker or version. */
+/** Returns whether an error means that the daemon has no such worker or version. */
 export function isMissingWorker(error: unknown): boolean {
   return error instanceof ApiError && (error.code === "WORKER_NOT_FOUND" || error.code === "WORKER_VERSION_NOT_FOUND");
 }
 
-/** Returns the first daemon that runs and gave no result, with the reason. */
+/** Returns the name of the first running daemon that returned no result, and the reason. */
 export function missingOf(answers: readonly ListedAnswer<unknown>[]): { readonly name: string; readonly problem: string } | undefined {
   return answers.flatMap(({ instance: { name }, answer }) =>
     "problem" in answer && answer.state !== "gone" ? [{ name, problem: answer.problem }] : [],
   )[0];
 }
 
-/** Returns the field `instances` of a list: the daemons that were asked, with the reasons why entries are missing. */
+/** Returns the field `instances` of a list: the requested daemons. If entries of a daemon are missing, `problem` contains the reason. */
 export function toListedInstances(answers: readonly ListedAnswer<unknown>[]): { name: string; id: string; problem?: string }[] {
   return answers.map(({ instance: { name, id }, answer }) => ({ name, id, ...("problem" in answer && { problem: answer.problem }) }));
 }

@@ -1,11 +1,14 @@
 interface PlaceLimits {
   /** Maximum number of calls that run at the same time. */
   readonly total: number;
-  /** Maximum number of them to one daemon. */
+  /** Maximum number of calls to one daemon that run at the same time. */
   readonly perDaemon: number;
 }
 
-/** Places for calls to other daemons. Calls that wait for a place of one daemon do not delay calls to the others. */
+/**
+ * Limits the calls to other daemons that run at the same time. Each running call occupies a place. Calls that wait for a place of one
+ * daemon do not delay calls to other daemons.
+ */
 export class CallPlaces {
   readonly #limits: PlaceLimits;
   readonly #waiting: { readonly daemon: string; readonly enter: () => void }[] = [];
@@ -38,7 +41,10 @@ export class CallPlaces {
     });
   }
 
-  /** Gives a place back that `take` gave. The call that waits longest, and whose daemon has a place, receives it. */
+  /**
+   * Releases a place that `take` has assigned. The place goes to the call that has waited longest, among the calls whose daemons are below
+   * their limit.
+   */
   release(daemon: string): void {
     const left = (this.#running.get(daemon) ?? 1) - 1;
     if (left > 0) this.#running.set(daemon, left);

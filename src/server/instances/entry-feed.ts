@@ -1,6 +1,9 @@
 import { ChangeSignal } from "../../shared/change-signal.js";
 
-/** Limits of the waiting entries at which the feed stops reading. The daemon of the entries then keeps them, or drops its oldest ones. */
+/**
+ * Number of waiting entries, and their total length, at which the feed stops reading. The sending daemon then keeps further entries in
+ * memory, or drops its oldest entries.
+ */
 const mostWaiting = { entries: 256, characters: 64 * 1024 };
 /** Time in ms for which an entry waits for older entries that other daemons possibly send. */
 const orderMs = 200;
@@ -60,7 +63,10 @@ export class EntryFeed<Item> {
     this.#taken.notify();
   }
 
-  /** Returns the time in ms for which a feed without entries can still receive entries that are older than those of other feeds. */
+  /**
+   * Returns how many ms the other feeds must still wait for this feed, because an older entry can arrive. Returns 0 if the feed contains
+   * entries or has ended.
+   */
   emptyMs(nowMs: number): number {
     return this.#isEnded || this.#waiting.length > 0 ? 0 : Math.max(0, this.#emptySinceMs + orderMs - nowMs);
   }
@@ -78,7 +84,10 @@ export class EntryFeed<Item> {
   }
 }
 
-/** Returns the time in ms for which all heads wait for further entries. No entry waits longer than 200 ms after its arrival. */
+/**
+ * Returns how many ms the received entries must still wait for older entries of empty feeds. No entry waits longer than 200 ms after its
+ * arrival.
+ */
 export function waitMs<Item>(feeds: Iterable<EntryFeed<Item>>, nowMs: number): number {
   let [empty, due] = [0, orderMs];
   for (const feed of feeds) {

@@ -2,32 +2,38 @@ import type { InstanceRegistry } from "./instance-registry.js";
 
 type Daemons = Pick<InstanceRegistry, "own" | "others">;
 
-/** Number of characters of an id that name a daemon in a position. */
+/** Number of characters of a daemon's id that identify the daemon in a position. */
 const keyLength = 8;
 
-/** Ids in the entries of several daemons, by the id of the daemon. */
+/** A position in the entries of several daemons: the id of one entry for each daemon, by the id of the daemon. */
 export type EntryPositions = ReadonlyMap<string, number>;
 
-/** Returns the names of all daemons, by id. Returns the id as the name of a daemon whose name another daemon has, too. */
+/** Returns the names of all daemons, by id. If several daemons have the same name, returns the id of each of them in place of the name. */
 export function namesOf(registry: Daemons): ReadonlyMap<string, string> {
   const all = [registry.own, ...registry.others()];
   const isUnique = (name: string) => all.filter((one) => one.name === name).length === 1;
   return new Map(all.map(({ id, name }) => [id, isUnique(name) ? name : id]));
 }
 
-/** Returns the keys of all daemons in positions, by id: the first 8 characters of the id, or the id if another one begins with them. */
+/**
+ * Returns the text that identifies each daemon in positions, by id: the first 8 characters of the id, or the whole id if another id begins
+ * with the same characters.
+ */
 export function keysOf(registry: Daemons): ReadonlyMap<string, string> {
   const ids = [registry.own, ...registry.others()].map(({ id }) => id);
   const isUnique = (key: string) => ids.filter((id) => id.startsWith(key)).length === 1;
   return new Map(ids.map((id) => [id, isUnique(id.slice(0, keyLength)) ? id.slice(0, keyLength) : id]));
 }
 
-/** Returns whether a position is an id of one daemon. */
+/** Returns whether a position is a single entry id, without a daemon. */
 export function isPlainPosition(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
-/** Parses a position of the contract. An id without a daemon is that of `plainId`. Ignores daemons that are not registered any more. */
+/**
+ * Parses a position that a client sent. A single entry id without a daemon belongs to the daemon `plainId`. Ignores daemons that are not
+ * registered any more.
+ */
 export function parsePosition(text: string, registry: Daemons, plainId: string = registry.own.id): EntryPositions {
   if (isPlainPosition(text)) return new Map([[plainId, Number(text)]]);
   const keys = keysOf(registry);
@@ -41,7 +47,10 @@ export function parsePosition(text: string, registry: Daemons, plainId: string =
   return positions;
 }
 
-/** Returns positions as text. Contains keys and no names, because names change. For the only daemon, the text is an id. */
+/**
+ * Returns positions as text. The text contains the keys of daemons, not their names, because names change. If only one daemon exists, the
+ * text is a single entry id.
+ */
 export function formatPosition(positions: EntryPositions, keys: ReadonlyMap<string, string>): string {
   const [[id, only] = ["", 0]] = positions;
   if (positions.size === 1 && keys.size === 1 && keys.has(id)) return String(only);

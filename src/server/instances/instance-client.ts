@@ -19,28 +19,34 @@ import { proofOf } from "./own-instance.js";
 const deadlineMs = 2_000;
 /** Maximum number of calls of this daemon that run at the same time. */
 const mostAtOnce = 16;
-/** Maximum number of calls to one daemon at the same time, so that a daemon that does not respond leaves places for the others. */
+/**
+ * Maximum number of calls to one daemon that run at the same time. A daemon that does not respond then leaves places for calls to the
+ * others.
+ */
 const mostPerDaemon = 4;
 /**
- * Time in ms after a call without a response in which further ones fail at once. Longer than the 1 to 5 s between two requests of a panel
- * or dashboard, and short enough for an operator who repeats a command.
+ * Time in ms after a call without a response in which the same call fails immediately. The time is longer than the 1 to 5 s between two
+ * requests of a panel or dashboard, but short for an operator who repeats a command.
  */
 const silenceMemoryMs = 6_000;
-/** Maximum number of daemons for which this daemon checks at the same time whether they respond again. */
+/** Maximum number of daemons without a response that this daemon checks at the same time. */
 const mostChecksAtOnce = 4;
 /** Maximum size of a response in bytes. */
 const longestResponseBytes = 16 * 1024 * 1024;
-/** Maximum length of a problem that another daemon describes, in characters. */
+/** Maximum length in characters of an error message from another daemon that this daemon passes on. */
 const longestProblem = 500;
 /** Time in ms without any byte after which a stream has failed. Daemons send a comment every 15 s. */
 const streamSilenceMs = 45_000;
 
-/** Result of a daemon, or a sentence why the daemon returned no result. `starting`: the daemon opens its services. */
+/**
+ * Result of another daemon, or one sentence with the reason why the daemon returned no result. `starting`: the daemon is still opening its
+ * services.
+ */
 export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
 
 type CalledInstance = Pick<RegisteredInstance, "id" | "run" | "url">;
 
-/** A call of the operations in `offered` with the key of a caller. */
+/** A call to another daemon. The call can use the operations in `offered`, and sends the key of a caller. */
 export interface InstanceQuestion<Offered extends Operations, Result> {
   readonly key: string;
   readonly offered: Offered;
@@ -48,7 +54,7 @@ export interface InstanceQuestion<Offered extends Operations, Result> {
   readonly call: (client: ClientOf<Offered>, id: string) => Promise<Result>;
 }
 
-/** A stream of an operation in `offered`, with the key of a caller. */
+/** A stream from another daemon. The stream can use the operations in `offered`, and sends the key of a caller. */
 export interface InstanceStream<Offered extends Operations, Event> {
   readonly key: string;
   readonly offered: Offered;
@@ -63,13 +69,16 @@ export class InstanceClient {
   readonly #ownUrl: string | undefined;
   readonly #places = new CallPlaces({ total: mostAtOnce, perDaemon: mostPerDaemon });
   /**
-   * Runs of daemons that did not send their discovery document, and requests (run and path) without a response, with the time on the clock of
-   * `performance.now()` until which they are not repeated.
+   * Times on the clock of `performance.now()` until which calls fail immediately. The map key is the run of a daemon that did not send its
+   * discovery document, or a run and the path of a request that got no response.
    */
   readonly #silentUntilMs = new Map<string, number>();
   readonly #checkedRuns = new Set<string>();
   #agent: Promise<Agent> | undefined;
-  /** Slow calls must not delay the discovery documents, whose absence proves that a daemon does not respond. */
+  /**
+   * Connections for discovery documents only, so that slow calls do not delay them. A missing discovery document shows that a daemon does
+   * not respond.
+   */
   #discoveryAgent: Promise<Agent> | undefined;
   /** Each stream occupies a connection, so streams do not share the connections of calls. */
   #streamAgent: Promise<Agent> | undefined;
@@ -80,9 +89,8 @@ export class InstanceClient {
   }
 
   /**
-   * Calls operations of a daemon with the key of the caller. Never throws for a daemon that does not respond as it should. If the daemon
-   * does not send its discovery document, the next calls fail at once, while the client checks in the background whether it does again.
-   * If only an operation gets no response, the same request fails at once for 6 s.
+   * Calls operations of a daemon with the caller's key. Returns a problem instead of throwing. After a missing discovery document, all
+   * calls fail immediately while background checks run. After a slow operation, only the same request fails.
    */
   async ask<Offered extends Operations, Result>(
     instance: CalledInstance,
@@ -95,7 +103,7 @@ export class InstanceClient {
   }
 
   /**
-   * Opens a stream of a daemon with the key of the caller, within the time limit of a call. The stream has no time limit. It ends when
+   * Opens a stream from a daemon with the key of the caller. The time limit of a call applies only to the opening. The stream ends when
    * `until` aborts, and throws if the connection is lost or silent for 45 s.
    */
   async follow<Offered extends Operations, Event>(
@@ -144,14 +152,14 @@ export class InstanceClient {
     const startedMs = performance.now();
     let isFound = false;
     try {
-      // An earlier call possibly got no response while this one waited.
+      // Checks again, because an earlier call can have ended without a response while this call waited for a place.
       if (this.#isSilent(run)) return silent();
       const api = await this.#findApi({ ...instance, url }, signal);
       if (api === undefined) return unreachable("Another program or daemon responds at its address.");
       isFound = true;
       return { result: await use(url, api) };
     } catch (error) {
-      // A slow operation does not prove that the daemon gives no response.
+      // Treats a daemon as silent only if its discovery document is missing. A slow operation does not prove that the daemon is silent.
       if (!isFound && isTimeout(signal, startedMs)) this.#noteSilence(run);
       return isFound && signal.aborted ? slow() : toAnswer(error, signal);
     } finally {
@@ -169,7 +177,7 @@ export class InstanceClient {
     return found.instance === instance.id && found.proof === proofOf(instance, challenge) ? found.api : undefined;
   }
 
-  /** Checks once at a time whether a silent daemon responds again. */
+  /** Checks whether a silent daemon responds again. Does nothing if a check of this daemon or the maximum number of checks is running. */
   async #check(instance: ReachableInstance): Promise<void> {
     const { run } = instance;
     if (this.#checkedRuns.has(run) || this.#checkedRuns.size >= mostChecksAtOnce) return;
@@ -238,7 +246,10 @@ function transportOf({ origin, agent, credential }: TransportOptions, signal: Ab
   };
 }
 
-/** Returns whether the time limit of a call has passed, of which the caller did not spend most of the time with waiting for a place. */
+/**
+ * Returns whether a call has failed because of its time limit. Returns false if the call spent more than half of the time waiting for a
+ * place.
+ */
 function isTimeout({ aborted, reason }: AbortSignal, startedMs: number): boolean {
   const isTimeLimit = aborted && reason instanceof DOMException && reason.name === "TimeoutError";
   return isTimeLimit && performance.now() - startedMs >= deadlineMs / 2;
@@ -292,7 +303,7 @@ function silent(): { state: "unreachable"; problem: string } {
   return unreachable(`It did not respond within ${deadlineMs / 1000} s.`);
 }
 
-/** Returns the answer of a daemon that has proved its identity, but has not completed the operation. */
+/** Returns the problem of a daemon that has proved its identity, but has not completed the operation in time. */
 function slow(): { state: "unreachable"; problem: string } {
   return unreachable(`Its response takes longer than ${deadlineMs / 1000} s.`);
 }

@@ -9,20 +9,29 @@ import { runRecordKinds } from "../storage/run-record-kinds.js";
 import type { OwnInstance } from "./own-instance.js";
 
 const { instance: instanceKind, drain: drainKind } = runRecordKinds;
-/** Interval at which a daemon checks in memory whether its row exists. It writes only if the row is missing or is of another run. */
+/**
+ * Interval at which a daemon checks in memory whether its row exists. The daemon writes the row only if the row is missing or belongs to
+ * another run.
+ */
 const checkIntervalMs = 10_000;
-/** Age of the start from which the row of a daemon without heartbeats is deleted. The lease store keeps heartbeats for the same time. */
+/**
+ * Minimum age in ms of a daemon's last start at which another daemon deletes its row, if it has no heartbeats. The lease store keeps
+ * heartbeats for the same time.
+ */
 const forgottenAfterMs = 86_400_000;
 
-/** Form of an id. Positions contain ids, so an id contains none of their separators. */
+/** Form of the id of a daemon. Positions contain ids, so an id must not contain the separators of positions. */
 const idPattern = /^[\w-]{1,64}$/;
 /**
- * Time in ms after a failed request for heartbeats in which these count as unknown at once. Longer than the 1 to 5 s between two requests of
- * a panel or dashboard.
+ * Time in ms after a failed request for heartbeats in which the registry treats all heartbeats as unknown without waiting. The time is
+ * longer than the 1 to 5 s between two requests of a panel or dashboard.
  */
 const unknownMemoryMs = 6_000;
 
-/** Age in ms up to which streams use earlier heartbeats. Short compared with the 30 s after which a daemon without heartbeats is gone. */
+/**
+ * Maximum age in ms of heartbeats that a stream uses again. The age is short compared with the 30 s after which a daemon without heartbeats
+ * counts as gone.
+ */
 const heartbeatMemoryMs = 2_000;
 
 const InstanceRow = z.object({
@@ -32,10 +41,10 @@ const InstanceRow = z.object({
   version: z.string().regex(/^[\w.+-]{1,64}$/),
   startedAtMs: z.number(),
 });
-/** A drain ends with the run of the daemon, so the row names the run. */
+/** The row contains the run of the daemon, because a drain ends when this run ends. */
 const DrainRow = z.object({ run: z.string() });
 
-/** A daemon that has stored its row. `url` is not checked yet. */
+/** A daemon that has stored its row in the records. `url` is unchecked. */
 export interface RegisteredInstance extends z.output<typeof InstanceRow> {
   readonly id: string;
 }
@@ -53,8 +62,8 @@ interface InstanceRegistryOptions {
 }
 
 /**
- * The daemons with the same primary, from records. A daemon changes its record once per start, so the registry wakes no replica later.
- * Heartbeats are those of the leases.
+ * The daemons with the same primary, from their records. A daemon changes its record only at its start, so running daemons cause no syncs
+ * of replicas. The heartbeats are stored with the leases.
  */
 export class InstanceRegistry {
   readonly #options: InstanceRegistryOptions;
@@ -64,7 +73,7 @@ export class InstanceRegistry {
   readonly #stopFollowing: () => void;
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<IsLive | undefined> | undefined;
-  /** The last heartbeats, unless a daemon has registered since then. `readAtMs` is on the clock of `performance.now()`. */
+  /** The last heartbeats. Undefined after a daemon has registered or was removed. `readAtMs` is on the clock of `performance.now()`. */
   #recent: { readonly isLive: IsLive; readonly readAtMs: number } | undefined;
   /** Number of registrations and removals of daemons. */
   #changeCount = 0;
@@ -93,7 +102,10 @@ export class InstanceRegistry {
     return this.#isDraining;
   }
 
-  /** Stores the row of this daemon in the background, and again if it disappears. Deletes rows of daemons that stopped long ago. */
+  /**
+   * Stores the row of this daemon in the background, and stores the row again if it disappears. Deletes rows of daemons that stopped long
+   * ago.
+   */
   start(): void {
     const register = async () => this.#register().catch(() => undefined);
     if (!this.#options.isShared) return void this.#endEarlierDrain().catch(() => undefined);
@@ -106,14 +118,17 @@ export class InstanceRegistry {
     this.#stopFollowing();
   }
 
-  /** Returns the other daemons, sorted by name and id. Also returns stopped ones for 1 day. Returns none without a primary. */
+  /**
+   * Returns the other daemons, sorted by name and id. Stopped daemons stay in the list for at least 1 day. Returns an empty list without a
+   * primary.
+   */
   others(): RegisteredInstance[] {
     if (!this.#options.isShared) return [];
     const others = [...this.#instances.values()].filter(({ id }) => id !== this.own.id);
     return others.toSorted((one, other) => (`${one.name} ${one.id}` < `${other.name} ${other.id}` ? -1 : 1));
   }
 
-  /** Returns the daemon with this name or id. Throws INSTANCE_NOT_FOUND, also if several have the name. */
+  /** Returns the daemon with this name or id. Throws INSTANCE_NOT_FOUND if no daemon or more than one daemon matches. */
   get(nameOrId: string): RegisteredInstance {
     const [found, ...further] = [this.own, ...this.others()].filter(({ id, name }) => id === nameOrId || name === nameOrId);
     if (found && further.length === 0) return found;
@@ -125,8 +140,8 @@ export class InstanceRegistry {
   }
 
   /**
-   * Returns which of the other daemons have sent a heartbeat within 30 s. Returns all others if the primary does not respond, because the
-   * heartbeats are then unknown. Uses heartbeats that were read within `maximumAgeMs`. After a failure, the next calls resolve at once, while the registry asks the primary in the background.
+   * Returns the other daemons that sent a heartbeat within 30 s. Uses heartbeats that were read within `maximumAgeMs`. Returns all others
+   * if the primary does not respond. Later calls then do not wait while the registry asks the primary again.
    */
   async readLive({ maximumAgeMs = heartbeatMemoryMs } = {}): Promise<RegisteredInstance[]> {
     if (!this.#options.isShared) return [];
@@ -149,7 +164,8 @@ export class InstanceRegistry {
     const { id, ...row } = own;
     const stored = this.#instances.get(id);
     if (stored?.run === own.run) return this.#endEarlierDrain();
-    // A later start alone proves nothing: the clock of the earlier run was possibly wrong.
+    // Also checks the heartbeat of the stored run. A later start time alone proves nothing, because the clock of the stored run was
+    // possibly wrong.
     if (stored && stored.startedAtMs > own.startedAtMs && (await this.#readHeartbeats())(stored)) {
       if (!this.#isDuplicateLogged)
         log.error(
@@ -236,7 +252,9 @@ export class InstanceRegistry {
   }
 }
 
-/** Returns the content of a row, or undefined for a removed row and for one of another form, such as that of a newer version. */
+/**
+ * Returns the content of a row. Returns undefined for a removed row, and for a row in an unknown form, for example from a newer version.
+ */
 function parse<Row>(schema: z.ZodType<Row>, value: string | undefined): Row | undefined {
   return value === undefined ? undefined : schema.safeParse(JSON.parse(value)).data;
 }

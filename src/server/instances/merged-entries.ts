@@ -2,14 +2,19 @@ import { UnexpectedAnswerError, type ClientOf, type Operations } from "../../sha
 import { asksOthers, collectAnswers, resultsOf, toListedInstances, type KnownInstances, type ListedAnswer } from "./ask-others.js";
 import { formatPosition, isPlainPosition, keysOf, namesOf, parsePosition, type EntryPositions } from "./entry-position.js";
 
-/** Maximum number of entries of one response of another daemon, so that it stays below the size and time limits of a call. */
+/**
+ * Maximum number of entries in one response of another daemon. With this number, a response stays below the size and time limits of a call.
+ */
 const mostPerResponse = 1_000;
-/** Number of characters of the entries of another daemon, as JSON, from which this daemon asks it for no further ones. */
+/**
+ * Total length in characters (as JSON) of the entries from one other daemon. At this length, this daemon requests no further entries from
+ * that daemon.
+ */
 const mostCharacters = 16 * 1024 * 1024;
-/** Time in ms after which this daemon asks another daemon for no further entries. Half of the time limit of a call. */
+/** Time in ms after which this daemon requests no further entries from another daemon: half of the time limit of a call. */
 const askingMs = 1_000;
 
-/** An entry of a list or stream. The ids of a daemon increase. */
+/** An entry of a list or stream. Within the entries of one daemon, the ids increase. */
 export interface Entry {
   readonly id: number;
   readonly instance?: string | undefined;
@@ -21,7 +26,7 @@ export interface EntryPage<Item extends Entry> {
   readonly hasMore: boolean;
 }
 
-/** Part of the entries of another daemon. */
+/** The page of entries that this daemon requests from another daemon. */
 export interface AskedPage {
   readonly before: number | undefined;
   /** Maximum number of entries. */
@@ -55,13 +60,16 @@ export interface MergedPage<Item extends Entry> {
   readonly instances?: { name: string; id: string; problem?: string }[];
 }
 
-/** `error` is the reason why the daemon has no such entries. `firstId` is the id of the first entry, also if the caller must not see it. */
+/**
+ * `error` is the reason why the daemon has no such entries. `firstId` is the id of the first received entry, even if the caller is not
+ * allowed to see this entry.
+ */
 type AnsweredPage<Item extends Entry> = EntryPage<Item> & { readonly error?: Error; readonly firstId?: number | undefined };
 export type AnsweredPages<Item extends Entry> = readonly ListedAnswer<AnsweredPage<Item>>[];
 
 /**
- * Returns the newest entries of the wanted daemons, oldest first: `all`, `self`, or the name or id of a daemon. Returns the entries of this
- * daemon without further fields if it is the only one. Throws INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE.
+ * Returns the newest entries of the requested daemons, oldest first. `wanted` is `all`, `self`, or the name or id of a daemon. Without
+ * other daemons, the page has no fields about daemons. Throws INSTANCE_NOT_FOUND or INSTANCE_UNAVAILABLE.
  */
 export async function readEntries<Offered extends Operations, Item extends Entry>(
   instances: KnownInstances,
@@ -69,7 +77,7 @@ export async function readEntries<Offered extends Operations, Item extends Entry
   source: EntrySource<Offered, Item>,
 ): Promise<MergedPage<Item>> {
   const { registry } = instances;
-  // An id without a daemon continues the entries of this daemon.
+  // A position without a daemon is from a list that contains only the entries of this daemon.
   const isPlain = before !== undefined && isPlainPosition(before);
   if (!asksOthers(instances, wanted) || (wanted === "all" && isPlain)) {
     const position = before === undefined ? undefined : parsePosition(before, registry).get(registry.own.id);
@@ -84,7 +92,7 @@ export async function readEntries<Offered extends Operations, Item extends Entry
   return mergePages(answers, { positions, source, names: namesOf(registry), keys: keysOf(registry) });
 }
 
-/** Reads one page of each wanted daemon. Throws the error of a daemon if all daemons that respond have no such entries. */
+/** Reads one page from each requested daemon. If every daemon that responds lacks such entries, throws the error of one of them. */
 export async function askForPages<Offered extends Operations, Item extends Entry>(
   instances: KnownInstances,
   { wanted, positions }: { readonly wanted: string; readonly positions: EntryPositions },
@@ -106,8 +114,8 @@ export async function askForPages<Offered extends Operations, Item extends Entry
 }
 
 /**
- * Asks another daemon for its newest entries below `before`, in several responses. Returns fewer than `limit` with `hasMore` if they are too
- * long, or if the daemon sends them slowly. Contains only visible entries.
+ * Requests the newest visible entries of another daemon with ids below `before`, in several responses. Returns fewer than `limit` entries,
+ * with `hasMore`, if the entries are too long or the daemon sends them slowly.
  */
 async function askForPage<Offered extends Operations, Item extends Entry>(
   client: ClientOf<Offered>,
@@ -132,7 +140,7 @@ async function askForPage<Offered extends Operations, Item extends Entry>(
   }
 }
 
-/** Throws UnexpectedAnswerError for a page that a list could not continue. */
+/** Throws UnexpectedAnswerError for a page with too many entries, with ids in the wrong order, or with `hasMore` but without entries. */
 function assertValid({ entries, hasMore }: EntryPage<Entry>, { before, limit }: AskedPage): void {
   let lowest = 1;
   let isValid = entries.length <= limit && (entries.length > 0 || !hasMore);
@@ -143,15 +151,15 @@ function assertValid({ entries, hasMore }: EntryPage<Entry>, { before, limit }: 
   if (!isValid) throw new UnexpectedAnswerError("The page is not valid.", { status: 200, requestId: undefined, text: "" });
 }
 
-/** An entry of a daemon. */
+/** An entry, with the id of the daemon that the entry is from. */
 export interface OwnedEntry<Item extends Entry> {
   readonly daemonId: string;
   readonly entry: Item;
 }
 
 /**
- * Returns the newest entries of all pages by time, at most `limit`, oldest first. Keeps the order of the entries of a daemon. Ends where a
- * page ends before which its daemon has more entries.
+ * Returns at most `limit` newest entries of all pages, sorted by time, oldest first. Keeps the order of entries within a daemon. Takes no
+ * further entry when all entries of a page are taken and its daemon has older entries.
  */
 export function newestEntries<Item extends Entry>(
   answers: AnsweredPages<Item>,
@@ -160,12 +168,13 @@ export function newestEntries<Item extends Entry>(
   const pages = answers.flatMap(({ instance: { id }, answer }) =>
     "result" in answer ? [{ id, ...answer.result, end: answer.result.entries.length }] : [],
   );
-  // Behind an end of a page, its daemon possibly has newer entries than the others.
+  // If all entries of a page are taken and its daemon has more, these are possibly newer than the remaining entries of other daemons.
   const isCut = () => pages.some(({ entries, end, hasMore }) => end === 0 && hasMore && entries.length > 0);
   const newest: OwnedEntry<Item>[] = [];
   while (newest.length < limit && !isCut()) {
     let next: { page: (typeof pages)[number]; entry: Item } | undefined;
-    // Compares only the last entries of the pages, because the clock of a daemon can be set back.
+    // Compares only the last entry that is left in each page. A sort of all entries by time could change the order within a daemon, because
+    // its clock can be set back.
     for (const page of pages) {
       const entry = page.entries[page.end - 1];
       if (entry && (!next || timeOf(entry) > timeOf(next.entry))) next = { page, entry };
@@ -178,7 +187,7 @@ export function newestEntries<Item extends Entry>(
 }
 
 interface MergeOptions<Item extends Entry> {
-  /** The positions before which the pages were read. */
+  /** The positions of the request. Each page contains entries before the position of its daemon. */
   readonly positions: EntryPositions;
   readonly source: Pick<EntrySource<never, Item>, "limit" | "timeOf">;
   readonly names: ReadonlyMap<string, string>;
@@ -205,7 +214,7 @@ function mergePages<Item extends Entry>(
     next.set(instance.id, isLast ? 0 : position);
     hasMore ||= !isLast;
   }
-  // Nothing is missing of a daemon whose entries were all read before.
+  // Omits the problem of a daemon whose entries were all read earlier, because none of its entries is missing.
   const listed = toListedInstances(answers).map((one) => (positions.get(one.id) === 0 ? { name: one.name, id: one.id } : one));
   return {
     entries: newest.map(({ daemonId, entry }) => ({ ...entry, instance: names.get(daemonId) })),

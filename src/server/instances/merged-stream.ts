@@ -10,14 +10,20 @@ import { askForPages, newestEntries, type Entry, type EntrySource, type OwnedEnt
 
 /** Maximum number of entries in a batch. */
 const batchEntries = 256;
-/** Number of characters of its entries at which a batch ends. */
+/** Total length in characters of the entries at which a batch ends. */
 const batchCharacters = 64 * 1024;
-/** Time in ms after which an entry precedes older entries of other daemons, so that a wrong clock delays no daemon longer. */
+/**
+ * Time in ms after which a waiting entry is sent before older entries of other daemons. A wrong clock then delays the entries of a daemon
+ * no longer than this.
+ */
 const turnMs = 2_000;
 /** Interval in ms at which the stream connects to daemons that are new or were lost. */
 const connectIntervalMs = 5_000;
 
-/** Where the entries of this daemon begin: after an id, or with the matching entries before an id. */
+/**
+ * The position at which a stream of this daemon's entries begins: after the id `afterId`, or with the matching entries before the id
+ * `beforeId`.
+ */
 export interface StreamStart {
   readonly afterId?: number | undefined;
   readonly beforeId?: number | undefined;
@@ -38,19 +44,19 @@ export interface StreamSource<Offered extends Operations, Item extends Entry>
   /** Returns an entry that contains a notice about a daemon. */
   readonly noticeOf?: (text: string) => Item;
   /**
-   * Returns whether a stream of all daemons omits an entry. `isComplete` is true if the stream contains the entries of all further daemons at
-   * the time of the entry: they are connected, and have not started since.
+   * Returns whether a stream of all daemons omits an entry. `isComplete` is true if all other daemons were already running at the time of
+   * the entry and the stream contains their entries.
    */
   readonly isOmitted?: (entry: Item, stream: { readonly isOwn: boolean; readonly isComplete: boolean }) => boolean;
 }
 
-/** An entry with the position after it, which a client sends as `Last-Event-ID`. */
+/** An entry with the position that follows the entry. A client sends this position as `Last-Event-ID` to continue the stream. */
 export interface PositionedEntry<Item> {
   readonly id: string;
   readonly event: Item;
 }
 
-/** The wanted daemons, and where their entries begin. */
+/** The requested daemons, and the position at which their entries begin. */
 export interface StreamCall {
   /** `all`, or the name or id of one daemon. Handlers of the API also accept `self`. */
   readonly wanted: string;
@@ -58,16 +64,16 @@ export interface StreamCall {
   readonly lastEventId: string | undefined;
 }
 
-/** The part of a stream that all open streams share. */
+/** State that `MergedStreams` shares with one of its open streams. */
 export interface OpenStream {
   readonly signal: AbortSignal;
-  /** Counts the stream, unless it is counted. Throws TOO_MANY_STREAMS. */
+  /** Counts this stream among the open streams. Has no effect if the stream is already counted. Throws TOO_MANY_STREAMS. */
   readonly occupyPlace: () => void;
-  /** Times at which daemons were gone, by id. All streams share them. */
+  /** Unix times in ms at which a stream found that daemons were gone, by id of the daemon. All streams share this map. */
   readonly gone: Map<string, number>;
 }
 
-/** One stream with the entries of several daemons, ordered by time as far as they arrive within 200 ms. */
+/** One stream with the entries of several daemons. The entries are in the order of their times if they arrive within 200 ms. */
 export class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #instances: KnownInstances;
   readonly #source: StreamSource<Offered, Item>;
@@ -75,7 +81,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #occupyPlace: () => void;
   /** Ids of the last sent entries by daemon. 0: the daemon had no matching entry. */
   readonly #positions = new Map<string, number>();
-  /** Ids of the last entries in the first pages of daemons that were not connected yet. */
+  /** Id of the last entry that each daemon sent for the first page. An id is removed when the stream has connected to the daemon. */
   readonly #starts = new Map<string, number>();
   readonly #feeds = new Map<string, EntryFeed<Item>>();
   /** Daemons that run but are not connected. */
@@ -85,7 +91,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #changes = new ChangeSignal();
   #names: ReadonlyMap<string, string>;
   #keys: ReadonlyMap<string, string>;
-  /** Id of the only wanted daemon. */
+  /** Id of the daemon if the client requested the entries of only one daemon. Undefined for all daemons. */
   #only: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failure: { readonly error: unknown } | undefined;
@@ -111,7 +117,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     const connected = this.#connect(isNamed).catch((error: unknown) => this.#fail(error));
     for (let index = 0; index < page.length; index += batchEntries)
       yield page.slice(index, index + batchEntries).map(({ daemonId, entry }) => this.#positioned(daemonId, entry));
-    // All daemons send their stored entries before the next batch, so that these are in the order of their times.
+    // Waits until the stream is connected to all daemons. The stored entries of all daemons are then sorted by time in the next batches.
     await connected;
     void this.#keepConnecting().catch((error: unknown) => this.#fail(error));
     while (!this.#signal.aborted) {
@@ -124,7 +130,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     }
   }
 
-  /** Returns the newest entries of all daemons. Sets the start of each daemon after its newest entry. */
+  /** Returns the newest entries of all daemons. The stream of each daemon then begins after the daemon's newest entry. */
   async #readFirstPage({ wanted, before }: Pick<StreamCall, "wanted" | "before">): Promise<OwnedEntry<Item>[]> {
     const source = this.#source;
     if (!hasPages(source)) return [];
@@ -196,16 +202,19 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     );
   }
 
-  /** Returns the id after which the entries of a daemon begin. 0: with the entries that the filter selects. */
+  /** Returns the id after which the entries of a daemon begin. Returns 0 if they begin with the first entry that the filter selects. */
   #startOf(id: string): number {
     return this.#starts.get(id) ?? this.#positions.get(id) ?? 0;
   }
 
-  /** Returns a function that rejects entries which another daemon should not send. */
+  /**
+   * Returns a filter for the entries of another daemon. The filter rejects entries that the caller is not allowed to see, and entries that
+   * the caller already has.
+   */
   #filterAfter(afterId: number): (entry: Item) => boolean {
     let sentThroughId = afterId;
     return (entry) => {
-      // A message about the stream possibly names an earlier id, because the daemon no longer knows the id that it was asked for.
+      // An entry about the stream itself has the time 0. Its id can be lower, because the daemon possibly no longer knows the requested id.
       if (this.#source.timeOf(entry) === 0) sentThroughId = Math.max(-1, entry.id - 1);
       return entry.id > sentThroughId && this.#source.isVisible(entry);
     };
@@ -217,7 +226,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     await feed.read(batches, isWanted, this.#signal);
   }
 
-  /** Takes the entries that no earlier entry of another daemon is likely to precede, oldest first. */
+  /** Removes entries from the feeds, oldest first. Leaves entries in the feeds while older entries of another daemon can still arrive. */
   #take(): PositionedEntry<Item>[] {
     const batch: PositionedEntry<Item>[] = [];
     const { own } = this.#instances.registry;
@@ -242,7 +251,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     return batch;
   }
 
-  /** Returns the feed with the oldest entry, or the one whose entry has waited longest if it has waited more than 2 s. */
+  /** Returns the feed with the oldest entry. If an entry has waited more than 2 s, returns the feed whose entry has waited longest. */
   #nextFeed(nowMs: number): EntryFeed<Item> | undefined {
     const feeds = [...this.#feeds.values()].filter(({ head }) => head !== undefined);
     const arrivedMs = ({ head }: EntryFeed<Item>) => head?.arrivedMs ?? nowMs;
@@ -321,7 +330,7 @@ async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<read
   for await (const item of items) yield [item];
 }
 
-/** Calls `onError` before it throws an error of the stream. */
+/** Yields the items of a stream. After an error of the stream, calls `onError` and then throws the error. */
 async function* reporting<Item>(items: AsyncIterable<Item>, onError: (error: unknown) => void): AsyncGenerator<Item, void> {
   try {
     yield* items;

@@ -4,18 +4,21 @@ import type { KnownInstances } from "./ask-others.js";
 import type { Entry } from "./merged-entries.js";
 import { MergedStream, type OpenStream, type PositionedEntry, type StreamCall, type StreamSource } from "./merged-stream.js";
 
-/** Maximum number of streams with entries of other daemons. Each occupies a stream of each other daemon, which have a maximum of 100. */
+/**
+ * Maximum number of streams with entries of other daemons. Each of them also opens a stream at each other daemon, and each daemon accepts
+ * at most 100 streams.
+ */
 const mostMergedStreams = 32;
 
 /** All open streams with entries of several daemons. */
 export class MergedStreams {
   #openCount = 0;
-  /** Unix times in ms at which a stream found that daemons were gone. They have made no later change. */
+  /** Unix times in ms at which a stream found that daemons were gone, by id of the daemon. These daemons have made no later change. */
   readonly #gone = new Map<string, number>();
 
   /**
-   * Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. The feed throws it, too, when
-   * it begins or when another daemon registers.
+   * Returns the feed of a stream. Throws TOO_MANY_STREAMS if 32 streams with entries of other daemons are open. The feed throws the same
+   * error if the limit is reached when the feed begins or when another daemon registers.
    */
   feed<Offered extends Operations, Item extends Entry>(
     instances: KnownInstances,

@@ -6,7 +6,7 @@ import type { LeaseHolder } from "../storage/lease-store.js";
 
 /** Name of the file in the state directory that contains the id of the daemon. */
 const fileName = "instance-id";
-/** Id of a daemon without a primary. No other daemon uses it. */
+/** Id of a daemon without a primary. Such a daemon has no connection to other daemons, so the id need not be unique. */
 const idWithoutPrimary = "local";
 const idPattern = /^[0-9a-f-]{36}$/;
 
@@ -36,8 +36,8 @@ export async function openOwnInstance(config: OwnInstanceOptions, version: strin
 }
 
 /**
- * Returns the proof that the responding daemon is this run: an HMAC-SHA-256 as base64url. `run` is the secret. Only the primary and the
- * daemons with this primary contain it.
+ * Returns the proof that the responding daemon is this run: an HMAC-SHA-256 as base64url. `run` is the secret key of the HMAC. Only the
+ * primary and the daemons with this primary store `run`.
  */
 export function proofOf({ id, run }: Pick<LeaseHolder, "id" | "run">, challenge: string): string {
   return createHmac("sha256", run).update(`${id} ${challenge}`).digest("base64url");

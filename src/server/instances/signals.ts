@@ -20,7 +20,7 @@ const SignalRow = z.object({ run: z.string(), sentAtMs: z.number(), signal: Sign
 
 interface SignalsOptions {
   readonly records: RecordStore;
-  /** Random text of this run of the daemon. */
+  /** Random identifier of this run of the daemon. */
   readonly run: string;
   /** Returns the time of the primary in Unix milliseconds. Throws KEY_STORE_UNAVAILABLE. */
   readonly nowMs: () => number;
@@ -69,7 +69,8 @@ export class Signals {
   #receive(changed: readonly StoredRecord[] | "all"): void {
     const { records, run, onSignal, log } = this.#options;
     const rows = changed === "all" ? records.fetchSince(this.#receivedRevision, runRecordKinds.signal) : changed;
-    // Is lower than before if the primary was restored. Its signals are then older than those that this daemon has received.
+    // The new revision is lower than the previous one if the primary was restored. The signals of a restored primary are older than the
+    // signals that this daemon has received.
     this.#receivedRevision = records.readRevision();
     for (const { kind, value } of rows) {
       if (kind !== runRecordKinds.signal || value === undefined) continue;

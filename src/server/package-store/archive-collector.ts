@@ -12,7 +12,7 @@ import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-
 const archiveKind = "archive";
 /** Time in ms after which an archive without a reference is deleted. */
 const keptMs = 24 * 60 * 60_000;
-/** Interval in ms between two deletions of one daemon. One of all daemons gets the lease of an hour. */
+/** Interval in ms at which each daemon tries to delete archives. For each hour, only one daemon gets the lease to do so. */
 const collectEveryMs = 60 * 60_000;
 /** Time in ms after which a deletion counts as interrupted by a crash. A call to the registry ends after 2 s without progress. */
 const interruptedMs = 10 * 60_000;
@@ -31,16 +31,19 @@ interface ArchiveCollectorOptions {
   readonly records: RecordStore;
   readonly leases: Pick<LeaseStore, "take" | "end" | "nowMs">;
   readonly blobs: BlobStore;
-  /** True with a primary. Without one, packages of other daemons with the same repository are unknown, so no archive is deleted. */
+  /**
+   * True with a primary. Without a primary, this daemon does not know the packages of other daemons in the same repository, so it deletes
+   * no archive.
+   */
   readonly isShared: boolean;
   readonly log: Log;
-  /** Unix time in ms. Only tests set it. */
+  /** Returns Unix time in ms. Only tests set this function. */
   readonly now?: () => number;
 }
 
 /**
- * Deletes archives from the registry one day after the last package with them was replaced or deleted. An upload of the same archive first
- * makes its record new, so the deletion, which is conditional on the record, does not begin.
+ * Deletes an archive from the registry one day after the last package that referenced it was replaced or deleted. An upload of the same
+ * archive first renews the archive's record. A deletion does not begin if the record has changed.
  */
 export class ArchiveCollector {
   readonly #options: ArchiveCollectorOptions;
@@ -56,7 +59,10 @@ export class ArchiveCollector {
     this.#timer = setInterval(() => void this.collect(), collectEveryMs).unref();
   }
 
-  /** Call it before an archive is sent. From then on, the archive is kept for one day. Waits while the same archive is being deleted. */
+  /**
+   * Keeps an archive for one day, even without a reference. Must be called before the archive is sent to the registry. Waits while the same
+   * archive is being deleted.
+   */
   async keep(digest: string): Promise<void> {
     const { records } = this.#options;
     for (let pauses = 0; pauses < mostPauses; pauses += 1) {
@@ -72,7 +78,9 @@ export class ArchiveCollector {
     );
   }
 
-  /** Returns the changes of a transaction that references `digest` and no longer references `released`. */
+  /**
+   * Returns the changes of archive records for a transaction that adds a reference to `digest` and removes the references to `released`.
+   */
   changesFor(digest: string | undefined, released: readonly string[]): RecordChange[] {
     const freed = [...new Set(released)].filter((each) => each !== digest);
     return [
@@ -124,7 +132,7 @@ export class ArchiveCollector {
       return void (await records.transact([this.#changeOf(digest, undefined, entry)]));
     const begun = await records.transact([this.#changeOf(digest, { atMs: this.#now(), isDeleting: true }, entry)]);
     const [row] = begun ?? [];
-    // An upload of the same archive was faster.
+    // Does not delete the archive if its record has changed meanwhile, for example by an upload of the same archive.
     if (!row) return;
     const result = await blobs.remove(digest as Digest);
     const end = result === "removed" ? undefined : { atMs: entry.atMs, isDeleting: false };

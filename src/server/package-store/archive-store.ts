@@ -31,7 +31,10 @@ export interface ReceivedArchive {
   discard(): Promise<void>;
 }
 
-/** An archive that is first sent, then published with a description of its package. */
+/**
+ * Upload of an archive: `send` stores the archive in the registry, then `publish` makes the archive visible with a description of its
+ * package.
+ */
 interface ArchiveUpload<Publication> {
   send(): Promise<string>;
   publish(publication: Publication): Promise<void>;
@@ -57,7 +60,7 @@ export function uploadOf<Publication>(
   };
 }
 
-/** Digest of no archive, for a call that only shows whether the registry responds. */
+/** Digest that no archive has, for a request that only shows whether the registry responds. */
 const noArchive: Digest = `sha256:${"0".repeat(64)}`;
 /** Time in ms for which the result of a check of the registry is valid. */
 const checkedMs = 10_000;
@@ -90,7 +93,7 @@ export class ArchiveStore {
     return this.#problem;
   }
 
-  /** Called before the unpacker reads and deletes the archive. */
+  /** Keeps a received archive until its publication. Must be called before the unpacker reads and deletes the archive. */
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<ReceivedArchive> {
     const archive = `${file.path}.package`;
     // The unpacker deletes the archive, so the store keeps the archive under a second name.

@@ -9,7 +9,7 @@ const attemptPauseMs = 300;
 /** Changes the rows of the index. */
 export class IndexWriter {
   readonly #records: RecordStore;
-  /** The values that this daemon writes to records now, by kind and key. */
+  /** The values that this daemon is currently writing to records, by kind and key. */
   readonly #ownValues = new Map<string, string | undefined>();
 
   constructor(records: RecordStore) {
@@ -35,7 +35,7 @@ export class IndexWriter {
     );
   }
 
-  /** Returns whether another daemon wrote a record that a listener receives now. */
+  /** Returns whether another daemon made a change that a listener has just received. */
   isElsewhere(record: StoredRecord): boolean {
     const id = idOf(record);
     return !this.#ownValues.has(id) || this.#ownValues.get(id) !== record.value;
@@ -47,7 +47,7 @@ export function idOf({ kind, key }: Pick<RecordChange, "kind" | "key">): string 
   return `${kind} ${key}`;
 }
 
-/** Returns the error for a change of files of a package that another daemon changed meanwhile. */
+/** Returns the error for a change of package files if another daemon has changed the same package meanwhile. */
 export function changedMeanwhile(name: string): ApiError {
   return new ApiError(
     "PRECONDITION_FAILED",

@@ -42,7 +42,9 @@ export interface PackedVersion {
 export class OciPackageStore implements PackageStore, PackageIndex {
   readonly #options: OciPackageStoreOptions;
   readonly #versions = new VersionTable();
-  /** Keys of the versions that a daemon deleted. A lost or empty index has no such keys, so it deletes no folders. */
+  /**
+   * Keys of the versions that a daemon has deleted. If the index is lost or empty, this set is empty too, so the daemon deletes no folders.
+   */
   readonly #deleted = new Set<string>();
   readonly #writer: IndexWriter;
   readonly #listeners = new Set<(changes: readonly StoredChange[]) => void>();
@@ -101,12 +103,14 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return uploadOf<Publication>(received, (publication, archive) => this.#publish(publication, archive));
   }
 
-  /** Replaces the archive of a version after a change of its files. Throws PRECONDITION_FAILED if the row of the base changed. */
+  /**
+   * Replaces the archive of a version after a change of its files. Throws PRECONDITION_FAILED if the row has changed since `base` was read.
+   */
   async replace(metadata: PackageMetadata, archive: StoredArchive, base: VersionRow | undefined): Promise<void> {
     await this.#publish({ metadata, installation: base?.installation, disables: undefined }, archive, base);
   }
 
-  /** Ignores a version that only this daemon has, because it is not in the index. */
+  /** Does nothing for a version that only this daemon has, because the index does not contain the version. */
   async setEnabled(version: PackageRef, enabled: boolean): Promise<void> {
     await this.#writer.transact(() => {
       const row = this.find(version);
@@ -138,14 +142,14 @@ export class OciPackageStore implements PackageStore, PackageIndex {
   }
 
   /**
-   * Adds versions whose folders exist, in one transaction. Skips versions that the index has, possibly since a moment ago from another
-   * daemon.
+   * Adds versions whose folders exist, in one transaction. Skips versions that the index already contains. Another daemon can have added
+   * such a version shortly before.
    */
   async add(versions: readonly PackedVersion[]): Promise<void> {
     await this.#writer.transact(() => {
       const missing = versions.filter(({ metadata }) => !this.has(metadata));
       const changes = missing.flatMap(({ metadata, installation, archive }) => this.#changesFor(metadata, installation, archive));
-      // Two versions of a worker claim the same path.
+      // Keeps one change for each record, because two versions of a worker claim the same path.
       return [...new Map(changes.map((change) => [idOf(change), change])).values()];
     });
   }

@@ -49,7 +49,7 @@ export class OciPluginStore {
   readonly #writer: IndexWriter;
   readonly #options: OciPluginStoreOptions;
   readonly #rows = new Map<string, PluginRow>();
-  /** Plugins that a daemon deleted. A lost or empty index has no such names, so it deletes no folders. */
+  /** Plugins that a daemon has deleted. If the index is lost or empty, this set is empty too, so the daemon deletes no folders. */
   readonly #deleted = new Set<string>();
   readonly #listeners = new Set<(changes: readonly PluginChange[]) => void>();
   readonly #stopFollowing: () => void;
@@ -84,8 +84,8 @@ export class OciPluginStore {
   }
 
   /**
-   * Writes the row of a plugin. Throws PRECONDITION_FAILED if the row of `base` changed. With `null`, the index must not have the plugin.
-   * Without `base`, replaces each row.
+   * Writes the row of a plugin. Throws PRECONDITION_FAILED if the row has changed since `base` was read, or if `base` is null and the index
+   * contains the plugin. If `base` is undefined, replaces any row.
    */
   async publish({ name, enabled, fields }: PluginMetadata, archive: StoredArchive, base?: PluginRow | null): Promise<void> {
     const { collector, claims } = this.#options;
@@ -149,7 +149,7 @@ export class OciPluginStore {
     this.#deleted.delete(name);
     let row: PluginRow;
     try {
-      // The name becomes a folder name.
+      // Checks the name, because the daemon uses the name as a folder name.
       if (!isPackageName(name)) throw new Error("the key is not a package name");
       row = { name, ...PluginValue.parse(JSON.parse(value)), revision };
     } catch (error) {

@@ -38,9 +38,9 @@ interface PackageCacheOptions {
   /** Returns the digest of a version in the index. */
   readonly digestOf: (version: PackageRef) => string | undefined;
   readonly useOf: UseOf;
-  /** Returns whether the registry has an archive. Throws if the registry does not answer. */
+  /** Returns whether the registry has an archive. Throws if the registry does not respond. */
   readonly hasArchive: (digest: string) => Promise<boolean>;
-  /** Deletes the folder unless it is in use. Returns whether it was deleted. */
+  /** Deletes the folder unless it is in use. Returns whether the folder was deleted. */
   readonly evict: (version: DownloadedVersion) => Promise<boolean>;
   readonly log: Log;
 }
@@ -62,7 +62,7 @@ export class PackageCache {
     this.#timer = setInterval(() => this.#trimSoon(), lookEveryMs).unref();
   }
 
-  /** Adds a version whose folder has the content of the index, and deletes others if the total size is above the limit. */
+  /** Adds a version whose folder has the same content as the index. Deletes other versions if the total size is above the limit. */
   note(version: DownloadedVersion): void {
     if (this.#versions.get(version.folder)?.digest === version.digest) return;
     this.#versions.set(version.folder, { ...version, sizeBytes: undefined, usedAtMs: 0, requestCount: 0, isReported: false });
@@ -151,7 +151,10 @@ async function sizeOfFolder(folder: string): Promise<number> {
   return bytes;
 }
 
-/** Returns the time at which a new folder counts as used. A folder of the last 30 s counts like a version that was used meanwhile. */
+/**
+ * Returns the time of last use for a new folder. If the folder is younger than 30 s, returns the current time, so that it counts like a
+ * version that is in use now.
+ */
 function usedSince(installedMs: number): number {
   const nowMs = Date.now();
   return nowMs - installedMs < lookEveryMs ? nowMs : installedMs;

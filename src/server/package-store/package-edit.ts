@@ -22,16 +22,15 @@ interface PackageEditOptions {
   readonly base: { readonly digest: string; readonly enabled: boolean; readonly installation?: Installation | undefined } | undefined;
   /** Throws if the changed package must not be published. */
   readonly assertAccepted: (metadata: PackageMetadata) => void;
-  /** Writes the row if the index still has the base. */
+  /** Writes the row of the changed package if the index still contains `base`. */
   readonly publish: (archive: StoredArchive, metadata: PackageMetadata) => Promise<void>;
   /** Installs the changed copy in place of the folder. */
   readonly place: (copy: string) => Promise<void>;
 }
 
 /**
- * Applies a change of files to a copy of a package folder. Packs, sends and publishes the copy, then installs it. Until the publication,
- * nothing has changed. Returns "removed" without a change if the change deletes the whole folder. The caller deletes the staging folder if
- * the result is not "changed". Throws PRECONDITION_FAILED.
+ * Applies a file change to a copy of a package folder, then sends, publishes and installs the copy. If the change deletes the folder, only
+ * returns "removed". Unless "changed", the caller deletes the staging folder. Throws PRECONDITION_FAILED.
  */
 export async function editPackage(
   { name, directory, segments, folder }: Unit,
@@ -61,7 +60,10 @@ export async function editPackage(
   });
 }
 
-/** Packs a folder into its staging folder, checks the archive like an upload, and sends it. Then calls `publish`. */
+/**
+ * Packs a folder into an archive in `staging`, checks the archive like an upload, and sends the archive to the registry. Then calls
+ * `publish`.
+ */
 export async function publishFolder<Result>(
   {
     archives,
@@ -77,7 +79,7 @@ export async function publishFolder<Result>(
   const file = { path: archive, filename: path.basename(archive), sizeBytes: (await stat(archive)).size };
   const received = await archives.receive(file, "tar");
   try {
-    // Other daemons unpack the archive, so its limits and its metadata are checked here.
+    // Unpacks the archive to check its limits and metadata, because other daemons will unpack the same archive.
     const unpacked = path.join(staging, "unpacked");
     await mkdir(unpacked, { mode: 0o700 });
     const { metadata } = await tools.unpacker.unpack(file, "tar", unpacked);

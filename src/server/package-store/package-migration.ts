@@ -15,7 +15,7 @@ import { publishFolder } from "./package-edit.js";
 
 /** Number of versions that one transaction adds to the index. */
 const mostAtOnce = 100;
-/** Errors of the registry, the index and the disk. They concern all packages, so they end the migration. */
+/** Codes of errors of the registry, the index and the disk. These errors concern all packages, so they end the migration. */
 const outages = [
   "PACKAGE_STORE_UNAVAILABLE",
   "KEY_STORE_UNAVAILABLE",
@@ -63,8 +63,8 @@ interface Rows {
 }
 
 /**
- * Moves the packages on the disk of a machine into a package store. The folders stay and become the downloaded files of this machine. Each
- * package is complete at any time, so an interrupted migration continues when it is called again.
+ * Moves the packages on the disk of a machine into a package store. The folders stay and become the downloaded files of this machine. An
+ * interruption leaves no incomplete package, so a second call continues the migration.
  */
 export class PackageMigration {
   readonly #options: PackageMigrationOptions;

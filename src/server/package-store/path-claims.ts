@@ -14,8 +14,8 @@ interface Claim {
 }
 
 /**
- * The paths of workers and the base paths of plugins that daemons share. A change claims its path in the same transaction. Of two daemons
- * that install packages with the same path at the same time, one is therefore rejected with BASE_TAKEN.
+ * The paths of workers and the base paths of plugins that daemons share. A change of a package claims the path in the same transaction. If
+ * two daemons install packages with one path at the same time, one of them fails with BASE_TAKEN.
  */
 export class PathClaims {
   readonly #claims = new Map<string, Claim>();
@@ -26,7 +26,7 @@ export class PathClaims {
     this.#apply("all", records);
   }
 
-  /** Returns the change that claims a path. Throws BASE_TAKEN if another package has it. */
+  /** Returns the change that claims a path. Throws BASE_TAKEN if another package has claimed the path. */
   claim(path: string, kind: OwnerKind, name: string): RecordChange {
     const claim = this.#claims.get(path);
     const owner = `${kind} ${name}`;

@@ -31,7 +31,9 @@ interface StoredPluginsOptions extends Retiring {
 
 /** Connects the plugins on the disk with the loaded plugins. */
 interface PluginLoading {
-  /** Loads a plugin, then calls `place`, which installs it. Throws if it cannot be loaded and would replace a loaded plugin. */
+  /**
+   * Loads a plugin, then calls `place`, which installs the plugin. Throws if the plugin fails to load and would replace a loaded plugin.
+   */
   readonly activate: ActivateUpload;
   readonly reload: () => Promise<unknown>;
   /** Called after a change of another daemon. */
@@ -63,8 +65,8 @@ export class StoredPlugins implements PluginStore {
   }
 
   /**
-   * Downloads the plugins that this daemon does not have, before the first plugins are loaded. Never throws: `follow` downloads the others
-   * later.
+   * Downloads the plugins that this daemon lacks, before the first plugins are loaded. Never throws. `follow` later downloads the plugins
+   * that are still missing.
    */
   async start(area: StagingArea): Promise<void> {
     this.#area = area;
@@ -72,7 +74,7 @@ export class StoredPlugins implements PluginStore {
     await Promise.all(missing.map(({ name }) => this.#applyLocked(name)));
   }
 
-  /** Applies the index from now on. Call it after the first plugins were loaded. */
+  /** Starts to apply changes of the index to the plugin folders. Must be called after the first plugins were loaded. */
   follow(loading: PluginLoading): void {
     this.#loading = loading;
     const { rows } = this.#options;
@@ -159,7 +161,7 @@ export class StoredPlugins implements PluginStore {
     if (!isDone) void this.#retries.start(name);
   }
 
-  /** Returns false if a later attempt can succeed. Never throws. */
+  /** Applies the index to one plugin. Returns false if a later attempt can succeed. Never throws. */
   async #applyLocked(name: string): Promise<boolean> {
     const { log } = this.#options;
     return await this.#locks.run(name, async () => {
@@ -183,7 +185,7 @@ export class StoredPlugins implements PluginStore {
 
   async #applyOnce(area: StagingArea, name: string): Promise<void> {
     const { rows } = this.#options;
-    // Waits until a change of this daemon, which has already written the row, has changed the folder.
+    // Waits for a running change of this daemon. Such a change has possibly written the row already, but not changed the folder yet.
     await area.exclusively(() => Promise.resolve());
     const folder = this.#folderOf(name);
     const row = rows.find(name);

@@ -50,12 +50,12 @@ export class StoredVersions implements StoredWorkers {
     store.follow((changes) => this.#note(changes));
   }
 
-  /** Adds the versions of the index to the catalog, and begins to follow changes that other daemons made while this daemon was stopped. */
+  /** Adds the versions of the index to the catalog. Starts to apply the changes that other daemons made while this daemon was stopped. */
   start(): void {
     const { store: index, catalog, area, log } = this.#options;
     for (const name of index.names()) {
       catalog.refresh(area.directory, this.#workerFolder(name));
-      // Without a folder, the daemon has nothing to replace or remove.
+      // Skips a worker without a folder, because this daemon has nothing to replace or remove.
       if (existsSync(this.#workerFolder(name))) this.#follow(name);
     }
     for (const name of catalog.names()) {

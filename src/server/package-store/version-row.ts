@@ -38,7 +38,7 @@ export function refOf(key: string): PackageRef {
 /** Parses a record. Throws for a value that no daemon has written. */
 export function parseRow(key: string, value: string, revision: number): VersionRow {
   const ref = refOf(key);
-  // The name and the version become folder names.
+  // Checks the name and the version, because the daemon uses both as folder names.
   if (!isPackageName(ref.name) || !isPackageVersion(ref.version)) throw new Error("the key is not a package name and a version");
   return { ...ref, ...VersionValue.parse(JSON.parse(value)), revision };
 }

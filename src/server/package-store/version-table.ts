@@ -54,7 +54,7 @@ export class VersionTable {
     this.#records.set(name, isNew ? [...records, record] : records.map((each) => (each.key === record.key ? record : each)));
   }
 
-  /** Returns whether the table had the version. */
+  /** Deletes a version. Returns whether the table contained it. */
   delete(version: PackageRef): boolean {
     const { name } = version;
     const records = this.#records.get(name) ?? [];

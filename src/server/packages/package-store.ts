@@ -66,11 +66,11 @@ export interface StoredChange extends PackageRef {
  * a change, no folder has changed.
  */
 export interface PackageStore {
-  /** Called before the unpacker reads and deletes the archive. */
+  /** Receives an uploaded archive. Must be called before the unpacker reads and deletes the archive. */
   receive(file: UploadedFile, format: ArchiveFormat): Promise<PackageUpload>;
   setEnabled(version: PackageRef, enabled: boolean): Promise<void>;
   remove(versions: readonly PackageRef[]): Promise<void>;
-  /** The index of a store outside the directories. Undefined if the folders are the only record of the versions. */
+  /** The index of the package store. Undefined if the folders in the worker directories are the only record of the versions. */
   readonly index: PackageIndex | undefined;
   /** Ends all calls to the store. */
   close(): Promise<void>;
@@ -93,7 +93,7 @@ export interface PluginUpload {
 
 /** The plugins that several daemons share. A change first changes the store, then the folders of this daemon. */
 export interface PluginStore {
-  /** Called before the unpacker reads and deletes the archive. */
+  /** Receives an uploaded archive. Must be called before the unpacker reads and deletes the archive. */
   receive(file: UploadedFile, format: ArchiveFormat): Promise<PluginUpload>;
   /**
    * Sends a staged plugin folder to the store as an archive, publishes the plugin for all daemons, and writes the digest of the archive to

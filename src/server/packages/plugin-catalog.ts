@@ -16,7 +16,7 @@ import { exists } from "./transactions/journal.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 
-/** An installed plugin with all package folders of its name. */
+/** An installed plugin, with all folders that contain a plugin of the same name. */
 export interface CatalogedPlugin extends PluginLayers {
   readonly plugin: InstalledPlugin;
   /** All uploaded folders of plugins with this name. The daemon uses only some of them. */
@@ -25,8 +25,8 @@ export interface CatalogedPlugin extends PluginLayers {
 }
 
 /**
- * The installed plugins. Reads the disk at each call, because there are few plugins. Of two folders with one plugin name, the earlier
- * directory has precedence, then the folder `<name>`. A manifest without code overrides a built-in plugin.
+ * The installed plugins. Reads the disk at each call, because there are few plugins. For one plugin name, the earliest directory has
+ * precedence, then the folder with this name. A manifest without code overrides a built-in plugin.
  */
 export class PluginCatalog {
   readonly #directories: readonly PackageDirectory[];
@@ -57,7 +57,10 @@ export class PluginCatalog {
     };
   }
 
-  /** The folders with the name of the plugin. The folder with the highest precedence is first. */
+  /**
+   * Returns all plugin folders in all directories. Among folders with the same plugin name, the folder with the highest precedence is
+   * first.
+   */
   #folders(upload?: StagedPlugin): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
       const found = listPackageFolders(directory.path).flatMap((folder) => readPluginFolder(directory, folder) ?? []);

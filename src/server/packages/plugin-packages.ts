@@ -148,7 +148,7 @@ export class PluginPackages implements PackageOwner {
     if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
     await this.#locks.run(name, async () => {
       const { store } = this.#options;
-      // The store deletes the folder too, possibly before this call does.
+      // Remembers that a folder exists, because the store also deletes the folder, possibly before this call.
       let isAnything = store !== undefined && (this.#catalog.find(name)?.uploaded.length ?? 0) > 0;
       await store?.remove(name);
       for (const area of this.#areas.all()) isAnything = (await this.#takeAway(area, name)) || isAnything;
@@ -220,7 +220,10 @@ export class PluginPackages implements PackageOwner {
     );
   }
 
-  /** Returns the reason why a built-in plugin rejects a manifest that overrides its own. Undefined if it accepts the manifest. */
+  /**
+   * Returns the reason why a built-in plugin rejects `overlay`, a manifest that overrides the built-in manifest. Undefined if the plugin
+   * accepts `overlay`.
+   */
   async overrideProblem(overlay: PluginFolder): Promise<string | undefined> {
     const builtIn = this.#catalog.find(overlay.name)?.builtIn;
     if (!builtIn) return undefined;

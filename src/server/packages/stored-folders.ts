@@ -29,8 +29,8 @@ export function digestOfFolder(folder: string): string | undefined {
 }
 
 /**
- * Returns the versions of a worker folder: the versions on the disk and the versions of the index, which the daemon has possibly not
- * downloaded yet. `enabled` of the index has precedence. A version of the index keeps its identity when its folder is created.
+ * Returns the versions of a worker folder: the versions on the disk, and the versions of the index, even before their download. `enabled`
+ * of the index has precedence. A download does not change the `identity` of a version.
  */
 export function withStoredVersions(
   workerFolder: string,
@@ -53,7 +53,10 @@ export function withStoredVersions(
   return [...others, ...versions];
 }
 
-/** Returns a manifest that versions with the same fields share, because it also contains all defaults. Throws for invalid fields. */
+/**
+ * Returns the parsed manifest. To save memory, versions with the same fields share one object, because a parsed manifest also contains all
+ * defaults. Throws for invalid fields.
+ */
 function manifestOf(fields: StoredVersion["fields"], parsedManifests: ParsedManifests): WorkerManifest {
   const text = JSON.stringify(fields);
   const known = parsedManifests.get(text);

@@ -17,7 +17,10 @@ import {
   type WorkerFolder,
 } from "./worker-folders.js";
 
-/** An installed version of a worker, with its package directory and its worker folder. */
+/**
+ * An installed version of a worker. `directory` is the path of the package directory, and `workerFolder` is the path of the worker folder
+ * in this directory.
+ */
 export interface CatalogedVersion extends InstalledVersion {
   readonly directory: string;
   readonly workerFolder: string;
@@ -28,7 +31,10 @@ export interface CatalogedVersion extends InstalledVersion {
 interface CatalogedWorker {
   /** The versions of the worker by version name. Of several folders with the same version, contains the folder that has precedence. */
   readonly versions: ReadonlyMap<string, CatalogedVersion>;
-  /** All folders with a version of the worker. Includes the folders that another folder with the same version takes precedence over. */
+  /**
+   * All folders with a version of the worker, including folders that are not used because another folder with the same version has
+   * precedence.
+   */
   readonly found: readonly CatalogedVersion[];
   readonly choice: VersionChoice;
 }
@@ -41,8 +47,8 @@ interface Listing {
 }
 
 /**
- * The installed workers, in memory. Reads folders synchronously, so that a replaced folder is known in the same turn of the event loop. Of
- * two folders with one version, the earlier directory has precedence, then `<name>/<version>`.
+ * The installed workers, in memory. Reads folders synchronously, so that a replaced folder is known in the same turn of the event loop. For
+ * one version, the earliest directory has precedence, then the folder `<name>/<version>`.
  */
 export class WorkerCatalog {
   readonly #directories: readonly PackageDirectory[];

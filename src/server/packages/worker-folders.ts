@@ -11,7 +11,7 @@ export interface FoundVersion extends WorkerVersion {
   readonly folder: string;
   /** Fingerprints of the version folder and its metadata files, as one text. The text differs if one of them was changed. */
   readonly identity: string;
-  /** True if a package store has the other versions of the directory, and only this daemon has this one. */
+  /** True for a version that only this daemon has, while the other versions of the directory come from a package store. */
   readonly isLocal?: boolean;
 }
 
@@ -136,7 +136,8 @@ function foldersOf(entries: readonly Dirent[], folder: string, directory: string
 }
 
 function readEntries(folder: string): Dirent[] {
-  // With a package store, most folders are missing, and the error takes 10 times as long as this check.
+  // Checks first whether the folder exists. With a package store, most folders are missing, and the error of a missing folder takes 10
+  // times as long as this check.
   if (!existsSync(folder)) return [];
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -82,12 +82,15 @@ export class WorkerPackages implements PackageOwner {
     });
   }
 
-  /** Returns all workers, sorted by name. A worker with built-in and uploaded versions has one item for each of both. */
+  /** Returns all workers, sorted by name. A worker with built-in and uploaded versions has two items in the list. */
   list(): Worker[] {
     return this.#catalog.list();
   }
 
-  /** Returns the version that serves a range, or without a range `latest`, the highest stable version or the highest prerelease. */
+  /**
+   * Returns the version that serves requests with this range. Without a range, returns `latest`, otherwise the highest stable version,
+   * otherwise the highest prerelease.
+   */
   resolve(name: string, range: string | undefined): InstalledVersion | undefined {
     return this.#catalog.resolve(name, range);
   }
@@ -178,7 +181,8 @@ export class WorkerPackages implements PackageOwner {
         if (enabled) this.#options.secrets?.assertPresent(name, current.manifest, { countsStaged: false });
         const { filePath, text } = toggledManifest(current.folder, enabled);
         await this.#options.store.setEnabled(current, enabled);
-        // The daemon has not downloaded this version yet, and the catalog follows the index, or the manifest has this value already.
+        // Writes no manifest if the daemon has not downloaded this version yet, because the catalog then uses the index. Also writes no
+        // manifest that already has this value.
         if (!this.#isOnDisk(current.folder) || isDoneAlready(current)) return true;
         await staged.writeFile(filePath, text, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
@@ -294,8 +298,8 @@ export class WorkerPackages implements PackageOwner {
         retiring = this.#catalog.refresh(area.directory, workerFolder, isReplaced).map((folder) => this.#retire(folder, movedTo));
       });
     } catch (error) {
-      // Ignores an error of the revert, because the caller receives the error of the installation.
-      // Keeps the secrets of a published version, because the start or the first request downloads it.
+      // Ignores an error of the revert, because the caller receives the error of the installation. Keeps the secrets of a published
+      // version, because the next start or the first request downloads this version.
       if (!isPublished) await revertSecrets?.().catch(() => undefined);
       throw error;
     }

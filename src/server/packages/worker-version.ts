@@ -137,8 +137,8 @@ export interface InstalledVersion {
 }
 
 /**
- * Writes the record of the upload to the staged folder. Moves and backups then include the record. Replaces a file with the same name in
- * the archive. Static sites and the file API never serve this hidden file. `digest` is the digest of the archive in a package store.
+ * Writes the record of the upload to the staged folder, so that moves and backups include it. Replaces a file of this name from the
+ * archive. Static sites and the file API hide this file. `digest`: digest of the archive in a package store.
  */
 export async function writeInstallation(
   staged: Transaction,

@@ -20,7 +20,7 @@ export async function makeDirectory(directory: string, mode = 0o777): Promise<vo
 
 /**
  * Creates a directory with `mode` in an existing directory. An existing directory stays unchanged. Rejects with ENOENT if the parent is
- * missing, for example because its file system is not mounted: files would then be written to the file system below.
+ * missing. If the parent's file system is not mounted, no files are then written to the wrong file system.
  */
 export async function makeSubdirectory(directory: string, mode: number): Promise<void> {
   try {

@@ -172,7 +172,10 @@ function readCounted({ file, sizeBytes }: Blob, limit: ProgressLimit): Transform
   return stream;
 }
 
-/** Returns a stream that starts the limit again with each part. After the last byte, the registry has more time to compute the digest. */
+/**
+ * Returns a stream that restarts the time limit with each part. After the last byte, the time limit is longer, because the registry
+ * computes the digest.
+ */
 function counted(limit: ProgressLimit, sizeBytes: number): Transform {
   return new Transform({
     flush(done) {
@@ -195,7 +198,10 @@ async function rejection(response: Response, limit: ProgressLimit): Promise<Regi
   return new RegistryError(statusCode === 401 || statusCode === 403 ? "unauthorised" : "unexpected", what);
 }
 
-/** Returns whether an error belongs to the own disk and not to the connection, which also reports the system call `write`. */
+/**
+ * Returns whether an error comes from the local disk. An error of the connection can also name the system call `write`, but has a code of a
+ * lost connection.
+ */
 function isOfDisk(error: unknown): boolean {
   if (!(error instanceof Error) || !("syscall" in error) || ("code" in error && connectionCodes.has(String(error.code)))) return false;
   return ["write", "open", "fsync", "close"].includes(String(error.syscall));

@@ -1,4 +1,4 @@
-/** Aborts a call that makes no progress for a time. */
+/** Aborts a call that makes no progress within a time limit. */
 export class ProgressLimit {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout;
@@ -22,7 +22,7 @@ export class ProgressLimit {
     return this.#limitMs;
   }
 
-  /** Starts the time again. Call it after each part of a body. `limitMs` replaces the limit. */
+  /** Restarts the time limit. Must be called after each part of a body. `limitMs` replaces the current limit. */
   refresh(limitMs?: number): void {
     if (limitMs === undefined) this.#timer.refresh();
     else {

@@ -32,8 +32,8 @@ export function isUserAndPassword(credential: string): boolean {
 }
 
 /**
- * Returns the URL at which the daemon requests a token. The server must use HTTPS if the registry does, because the daemon sends its
- * credential to it. Throws RegistryError.
+ * Returns the URL at which the daemon requests a token. If the registry uses HTTPS, the token server must use HTTPS too, because the daemon
+ * sends its credential to the token server. Throws RegistryError.
  */
 export function tokenUrl({ parameters }: Challenge, { registry, repository }: { registry: URL; repository: string }): URL {
   const realm = parameters.get("realm") ?? "";

@@ -65,8 +65,8 @@ export class RegistryClient {
   }
 
   /**
-   * Sends a request and follows redirects of a GET or HEAD. The caller reads the body or calls `textOf`. Answers a challenge once. Throws
-   * RegistryError.
+   * Sends a request and follows redirects of a GET or HEAD. If the registry requests a credential (status 401), repeats the request once.
+   * The caller reads the body or calls `textOf`. Throws RegistryError.
    */
   async send(url: URL, call: Call): Promise<Response> {
     let target = url;
@@ -106,7 +106,7 @@ export class RegistryClient {
     throw new RegistryError("unauthorised", "rejects the credential (status 401)");
   }
 
-  /** Answers the challenge of a response with status 401. Returns the header `Authorization`. */
+  /** Returns the header `Authorization` that the challenge in a response with status 401 requires. */
   async #authorise({ headers }: Response, limit: ProgressLimit): Promise<string> {
     const header = headers["www-authenticate"];
     const challenge = parseChallenge(Array.isArray(header) ? header[0] : header);

@@ -105,8 +105,8 @@ export class KeyRotation {
   }
 
   /**
-   * Encrypts with this key all secrets that have another key. Returns the number of changed secrets. Throws KEY_STORE_UNAVAILABLE if other
-   * daemons change secrets during every attempt.
+   * Encrypts with `key` all secrets that were encrypted with another key. Returns the number of changed secrets. Throws
+   * KEY_STORE_UNAVAILABLE if other daemons change secrets during every attempt.
    */
   async #reencrypt(key: SecretsKey): Promise<number> {
     let count = 0;

@@ -279,7 +279,7 @@ export class SecretStore {
     return secrets.flatMap(({ name, optional }) => (optional || isSet(name) ? [] : name));
   }
 
-  /** Returns the workers whose active version requires the secret and has no other value for it than the value of this owner. */
+  /** Returns the workers whose active version requires the secret and would have no value without the value of this owner. */
   #usersOf(owner: string, name: string): string[] {
     const isRequiredBy = (worker: string) =>
       (this.#active.get(worker) ?? []).some((secret) => secret.name === name && !secret.optional) &&

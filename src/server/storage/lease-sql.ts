@@ -1,6 +1,6 @@
 import type { Lease, LeaseHolder, LeaseRequest, MissedLease } from "./lease-store.js";
 
-/** Time after the last heartbeat of a daemon at which its leases are unknown. */
+/** Time in ms after a daemon's last heartbeat at which its leases become unknown. */
 const deadAfterMs = 30_000;
 /** Maximum difference between the planned time of a lease and the time of the store. */
 const slotToleranceMs = 5_000;
@@ -12,7 +12,7 @@ const keptHeartbeatMs = 86_400_000;
 /** SQL expression for the time of the store in Unix milliseconds. */
 export const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 const columns = `name, queue, instance, state, slot_ms AS slotMs, detail, result`;
-/** SQL condition: the daemon that took the lease runs. */
+/** SQL condition that is true while the daemon that took the lease is running. */
 const isHeld = `EXISTS (SELECT 1 FROM heartbeats WHERE id || '/' || run = holder AND seen_ms > ${nowMs} - ${deadAfterMs})`;
 
 /** A statement with the values of the placeholders ?1, ?2 and so on. Each statement is idempotent. */
@@ -123,7 +123,7 @@ function deleteOldest(name: string, condition: string): LeaseStatement {
   };
 }
 
-/** Returns a statement that marks the leases of stopped daemons as unknown, and selects them. */
+/** Returns a statement that marks the leases of stopped daemons as unknown, and selects these leases. */
 export function loseLeases(): LeaseStatement {
   return { sql: `UPDATE leases SET state = 'unknown' WHERE state = 'taken' AND NOT ${isHeld} RETURNING ${columns}`, values: [] };
 }

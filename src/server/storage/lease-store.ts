@@ -18,13 +18,13 @@ export interface Lease {
 }
 
 export interface LeaseRequest extends Pick<Lease, "name" | "queue" | "slotMs" | "detail"> {
-  /** Random text of one attempt. A repeated request with the same token has the same result. */
+  /** Random identifier of one attempt. A repeated request with the same token has the same result. */
   readonly token: string;
 }
 
 /**
- * `mine`: the caller holds the lease. `blocked`: a lease of the queue is held, and the name is recorded as skipped. `taken`: another caller
- * took the name. `late`: `slotMs` differs from the time of the store by more than 5 s, and nothing changed.
+ * `mine`: the caller holds the lease. `blocked`: another lease of the queue is held, so the name is recorded as skipped. `taken`: another
+ * caller took the name. `late`: `slotMs` is more than 5 s from the time of the store, and nothing changed.
  */
 export type LeaseAnswer = "mine" | "blocked" | "taken" | "late";
 
@@ -33,7 +33,7 @@ export type MissedLease = Pick<Lease, "name" | "queue" | "slotMs" | "detail">;
 
 /** Result of a heartbeat. */
 export interface Settled {
-  /** Leases that are unknown since this call, because their holders stopped. */
+  /** Leases that this call has marked as unknown, because their holders stopped. */
   readonly unknown: readonly Lease[];
   /** Ids of the daemons whose last heartbeat is at most 30 s old, including the calling daemon. */
   readonly liveInstances: readonly string[];
@@ -46,20 +46,20 @@ export interface Heartbeat extends Pick<LeaseHolder, "id" | "run"> {
 
 /** A daemon as the holder of leases. */
 export interface LeaseHolder {
-  /** Text that is the same after a restart, and different for each state directory of each machine. */
+  /** Identifier that stays the same after a restart. Each state directory of each machine has a different identifier. */
   readonly id: string;
   /** Name for operators, such as the host name. */
   readonly name: string;
-  /** Random text of one run of the daemon. */
+  /** Random identifier of one run of the daemon. */
   readonly run: string;
 }
 
 /**
- * Store of leases for one or several daemons. A name can be taken only once. All times are from the clock of the store. All methods throw
- * KEY_STORE_UNAVAILABLE without a response of the store. A request then has possibly succeeded.
+ * Store of leases for one or several daemons. A name can be taken only once. All times are from the clock of the store. If the store does
+ * not respond, all methods throw KEY_STORE_UNAVAILABLE, although the request has possibly succeeded.
  */
 export interface LeaseStore {
-  /** Takes a name unless it was ever taken. Never succeeds after the caller received an error for longer than 2 s. */
+  /** Takes a name that no daemon has ever taken. After the caller has received an error, the request can still succeed for at most 2 s. */
   take(request: LeaseRequest): Promise<LeaseAnswer>;
   /** Returns whether a lease with this name exists. */
   has(name: string): Promise<boolean>;
@@ -69,7 +69,8 @@ export interface LeaseStore {
    */
   end(name: string, token: string, state: "ran" | "skipped", result: string): Promise<void>;
   /**
-   * Reports that the caller runs, marks leases of stopped daemons as unknown, and records names as skipped that no daemon can take any more.
+   * Reports that the caller runs. Marks the leases of stopped daemons as unknown. Records a missed name as skipped if no daemon can take
+   * the name any more.
    */
   settle(missed: readonly MissedLease[]): Promise<Settled>;
   /**

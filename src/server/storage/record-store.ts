@@ -1,5 +1,5 @@
 /**
- * A stored row. `kind` is a name such as "host" or "secret". `key` is unique within one kind. `value` is JSON text. Undefined if the row
+ * A stored row. `kind` is a name such as "host" or "secret". `key` is unique within one kind. `value` is JSON text, or undefined if the row
  * was removed.
  */
 export interface StoredRecord {
@@ -33,8 +33,8 @@ export interface RecordStore {
   /** Returns the revision up to which this store has received all changes. */
   readRevision(): number;
   /**
-   * Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. With `kind`, returns
-   * only records of this kind, without a look at the other records.
+   * Returns the newest row of each record that changed after a revision, including removed records. Sorted by revision. With `kind`, reads
+   * and returns only records of this kind.
    */
   fetchSince(revision: number, kind?: string): readonly StoredRecord[];
   /**

@@ -1,5 +1,6 @@
 /**
- * Kinds of the records about running daemons. Other records belong to the installation. A copy for another key store leaves these kinds out.
+ * Kinds of the records about running daemons. All other records belong to the installation. A copy of the records for another key store
+ * omits these kinds.
  */
 export const runRecordKinds = { instance: "instance", drain: "instance-drain", signal: "signal" } as const;
 

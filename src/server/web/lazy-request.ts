@@ -82,7 +82,7 @@ export class LazyRequest {
     request.#onAbort = onAbort;
   }
 
-  /** Returns the head and the body. For a caller that does not need a `Request`. */
+  /** Returns the head and the body, for callers that do not need a `Request`. */
   static partsOf(request: LazyRequest): { readonly head: string; readonly body: LazyBody | undefined } {
     return { head: request.#lines(), body: request.#body };
   }
@@ -233,7 +233,7 @@ export function installRequest(): void {
     Object.defineProperty(prototype, "constructor", { value: request, writable: true, configurable: true });
   }
   const nativeFetch = globalThis.fetch;
-  // A rest parameter gives `fetch.length` the value 1 of the standard.
+  // A rest parameter keeps `fetch.length` at 1, as in the Fetch standard.
   const fetch = (input: unknown, ...init: [RequestInit?]): Promise<Response> =>
     nativeFetch((LazyRequest.isLazy(input) ? LazyRequest.nativeOf(input) : input) as Request, ...init);
   Object.defineProperty(globalThis, "Request", { value: request, writable: true, configurable: true });

@@ -4,8 +4,8 @@ import { hostNameOf, isHost, portOf } from "../../shared/host.js";
 const usualPorts: ReadonlySet<string> = new Set(["80", "443"]);
 
 /**
- * The host name of the panel and its session cookie (`RUNTIME_PANEL_HOST`). It serves no worker, because a browser sends cookies to all
- * ports of a host name. A worker on another port would receive the session.
+ * The host name of the panel and its session cookie (`RUNTIME_PANEL_HOST`). This host name serves no worker, because a browser sends
+ * cookies to all ports of a host name. A worker on another port would receive the session.
  */
 export class PanelHost {
   /** Host name in lower case. An IPv6 address has brackets. */

@@ -4,7 +4,7 @@ import { isHost } from "../../shared/host.js";
 import { generatedKey } from "../../shared/generated-key.js";
 import { lineFeed } from "./lazy-request.js";
 
-/** What the daemon does with a header of the client when it writes the request to a worker. */
+/** Treatment of a client's header when the daemon writes the request to a worker. */
 type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host" | "traceparent";
 
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([

@@ -1,4 +1,4 @@
-/** Response headers that the daemon sets itself. It removes them from the responses of workers and plugins. */
+/** Response headers that only the daemon sets. The daemon removes these headers from the responses of workers and plugins. */
 const droppedNames = new Set([
   "connection",
   "keep-alive",

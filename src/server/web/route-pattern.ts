@@ -16,8 +16,8 @@ export function byLiteralness(a: RoutePattern, b: RoutePattern): number {
 }
 
 /**
- * Returns the decoded values of the `:name` segments. The key `*` has the path below a trailing `/*`. Returns undefined if the path does
- * not match.
+ * Returns the decoded values of the `:name` segments. The key `*` contains the path below a trailing `/*`. Returns undefined if the path
+ * does not match.
  */
 export function matchRoutePattern(
   { segments: pattern, hasRest }: RoutePattern,

@@ -21,7 +21,9 @@ export interface IndexRows {
   readonly records: readonly RecordRow[];
 }
 
-/** Thrown by a sync while the primary lacks revisions of this daemon. Messages put the words "the primary of the key store" before it. */
+/**
+ * Thrown by a sync while the primary lacks revisions of this daemon. Logs put the words "the primary of the key store" before the message.
+ */
 export class DivergedError extends Error {
   readonly divergence: Divergence;
 
@@ -39,14 +41,15 @@ const whatHappened: Readonly<Record<Divergence["kind"], string>> = {
 const remedy = "To decide which rows are valid, run runtimectl daemon resync";
 
 /**
- * Returns how the primary differs from the newest position that this daemon knows. Undefined if the primary has this position, or keeps only
- * newer revisions. `head` is undefined for a primary without tables. `wasDiverged` is true if an earlier sync found a difference.
+ * Returns how the primary differs from the newest position that this daemon knows, or undefined without a difference. `head` is undefined
+ * for a primary without tables. `wasDiverged` is true if an earlier sync found a difference.
  */
 export function divergenceKind(known: Position, head: Head | undefined, wasDiverged: boolean): Divergence["kind"] | undefined {
   if (!head) return "emptied";
-  // Marks are random. A primary with this mark has the same history, also if a resync has given it another epoch.
+  // Marks are random. A primary with this mark has the same history, even if a resync has given the primary another epoch.
   if (head.markThere === known.mark) return undefined;
   if (head.epoch !== known.epoch) return "other-epoch";
+  // A primary that keeps only newer revisions counts as equal, unless an earlier sync found a difference.
   return wasDiverged || known.revision >= head.oldest ? "restored" : undefined;
 }
 
@@ -63,14 +66,16 @@ export async function fetchHead(primary: Primary, known: Position | undefined): 
   }
 }
 
-/** Returns the newest of the revisions with these marks that the primary has too. 0 if it has none. */
+/** Returns the newest revision whose mark is also stored in the primary. Returns 0 if the primary stores none of the marks. */
 export async function commonRevisionOf(primary: Primary, marks: readonly Omit<Position, "epoch">[]): Promise<number> {
   const [theirs = []] = await primary.read({ sql: "SELECT mark FROM key_revisions", values: [] });
   const known = new Set(theirs.map(({ mark }) => mark));
   return Math.max(0, ...marks.filter(({ mark }) => known.has(mark)).map(({ revision }) => revision));
 }
 
-/** Returns the divergence for the rows of this daemon that are newer than `commonRevision`, the newest revision that the primary has too. */
+/**
+ * Returns the divergence for the rows of this daemon that are newer than `commonRevision`, the newest revision that the primary also has.
+ */
 export function describeDivergence(
   kind: Divergence["kind"],
   { known, commonRevision, rows }: { known: Position; commonRevision: number; rows: IndexRows },
@@ -86,7 +91,7 @@ export function describeDivergence(
   return { kind, missingCount: Math.max(1, known.revision - commonRevision), missing };
 }
 
-/** Returns the error of a change that this daemon rejects because the primary lacks its revisions. */
+/** Returns the error for a change that this daemon rejects because the primary lacks revisions of this daemon. */
 export function indexDiverged(divergence: Divergence): ApiError {
   const { message } = new DivergedError(divergence);
   return new ApiError("INDEX_DIVERGED", `Nothing was changed. The primary of the key store ${message}.`, { details: divergence });

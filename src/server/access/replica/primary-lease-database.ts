@@ -4,9 +4,9 @@ import type { SqlRow, Statement } from "./primary-client.js";
 import { lineageCondition, type Marked } from "./primary-sql.js";
 
 interface PrimaryLeaseDatabaseOptions {
-  /** Sends statements to the primary. Creates missing tables first by the statements in `creating`. Throws KEY_STORE_UNAVAILABLE. */
+  /** Sends statements to the primary. If a table is missing, runs the statements in `creating` first. Throws KEY_STORE_UNAVAILABLE. */
   readonly send: (statements: readonly Statement[], options: { creating: readonly Statement[] }) => Promise<SqlRow[][]>;
-  /** Runs statements that change nothing. Resolves with no rows if the primary has no such table. Throws KEY_STORE_UNAVAILABLE. */
+  /** Runs statements that change nothing. Resolves with no rows if the primary lacks the table. Throws KEY_STORE_UNAVAILABLE. */
   readonly read: (statements: readonly Statement[]) => Promise<SqlRow[][]>;
   /** Returns the known position of the primary and the time limit of a change. Throws KEY_STORE_UNAVAILABLE. */
   readonly createMark: () => Marked;
@@ -23,7 +23,8 @@ export class PrimaryLeaseDatabase implements LeaseDatabase {
   }
 
   async write(statements: readonly LeaseStatement[]): Promise<LeaseRow[][]> {
-    // Ensures that the primary has this daemon's keys. Otherwise the statements below would create tables in another primary.
+    // Calls `nowMs`, which throws while the primary lacks this daemon's keys. Otherwise the statements below could create tables in another
+    // primary.
     this.#options.nowMs();
     return this.#options.send(statements, { creating: createLeaseTables() });
   }

@@ -72,8 +72,8 @@ export function createTables(epoch: string, mark: string): Statement[] {
 }
 
 /**
- * Returns a statement that selects one row: `epoch`, `schema_version`, `now_ms`, the newest `revision` with its `mark`, the `oldest` kept
- * revision, and `markThere`, the mark of the revision in the parameter. `markThere` is null if the primary does not store that revision.
+ * Returns a statement that selects the fields of `Head` in one row. `markThere` is the mark of the given revision, or null if the primary
+ * does not store that revision. The other fields describe the newest and the oldest revision.
  */
 export function readHead(revision: number): Statement {
   return {
@@ -85,7 +85,8 @@ export function readHead(revision: number): Statement {
 }
 
 /**
- * Returns an SQL condition: the primary has the position in three placeholders (epoch, revision and mark), of which `first` is the first.
+ * Returns an SQL condition that is true if the history of the primary contains a position. Three consecutive placeholders contain the
+ * epoch, revision and mark of this position. `first` is the number of the first placeholder.
  */
 export function lineageCondition(first: number): string {
   const [epoch, revision, mark] = [first, first + 1, first + 2];
@@ -94,8 +95,8 @@ export function lineageCondition(first: number): string {
 }
 
 /**
- * Returns the statements that assign a new revision to the change. The last statement selects the revision. It selects no row if the change
- * is too late, or if the primary was restored or replaced. If the primary has removed the known revision as too old, it accepts the change.
+ * Returns the statements that assign a new revision to the change. The last statement selects this revision, or no row if the change is
+ * late or the primary was restored or replaced. A known revision can be too old to be stored in the primary.
  */
 export function underMark({ mark, known, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
   return [
@@ -123,7 +124,10 @@ export function selectKey(hash: string): Statement {
   return { sql: "SELECT * FROM keys WHERE hash = ?2", values: [hash] };
 }
 
-/** Returns a statement that selects the key with this id. The statement selects no row unless the running change has changed the key. */
+/**
+ * Returns a statement that selects the key with this id, but only if the running change has changed the key. Otherwise the statement
+ * selects no row.
+ */
 export function selectChanged(id: number): Statement {
   return { sql: `SELECT * FROM keys WHERE id = ?2 AND revision = ${thisRevision}`, values: [id] };
 }
@@ -136,10 +140,7 @@ export function expireKey(id: number, endsAt: number): Statement {
   return changeActive("expires_at = ?3", [id, endsAt]);
 }
 
-/**
- * Returns a statement that inserts a replacement key. The statement has no effect unless the running change has changed the key with this
- * id.
- */
+/** Returns a statement that inserts a replacement key, but only if the running change has changed the key with this id. */
 export function insertTwin(key: NewKey, id: number): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(3, 8)}, ${thisRevision}

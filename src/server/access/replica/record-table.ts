@@ -6,8 +6,8 @@ interface RecordsOfKind {
 }
 
 /**
- * Records in memory, by kind and key. With 100,000 packages, a daemon has 300,000 records, so the table stores no text of its own: records
- * share the text of their kind, and the key of a map is the key of the record.
+ * Records in memory, by kind and key. A daemon with 100,000 packages has 300,000 records. To save memory, all records of a kind share one
+ * string for the kind, and each record shares the string of its key with the map.
  */
 export class RecordTable {
   readonly #kinds = new Map<string, RecordsOfKind>();

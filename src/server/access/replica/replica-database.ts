@@ -99,7 +99,7 @@ export class ReplicaReader {
     return this.#database.prepare<[], Omit<Position, "epoch">>("SELECT revision, mark FROM key_revisions ORDER BY revision DESC").all();
   }
 
-  /** Returns whether the replica contains this position of its history, or keeps only newer revisions. */
+  /** Returns whether the history of the replica contains this position. Also returns true if the replica keeps only newer revisions. */
   follows({ revision, mark }: Position): boolean {
     return (
       this.#database
@@ -152,8 +152,8 @@ export class ReplicaFolder {
   }
 
   /**
-   * True if the current replica has rows that the primary lacks, as found by an earlier sync. The note is a file beside the replica, so a
-   * replacement of the replica removes it.
+   * True if an earlier sync found that the primary lacks rows of the current replica. A marker file in the folder of the replica stores
+   * this state, so a new replica starts without the marker.
    */
   get isDiverged(): boolean {
     return existsSync(this.#divergedFile);

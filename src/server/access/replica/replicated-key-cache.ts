@@ -41,7 +41,10 @@ export class ReplicatedKeyCache {
     this.#store(this.#keys, row);
   }
 
-  /** Discards the changes of this daemon, because an operator gave up those that the primary lacks. */
+  /**
+   * Discards the changes of this daemon that are not in the replica. Called after an operator has discarded the changes that the primary
+   * lacks.
+   */
   forgetOwn(): void {
     this.#ahead.clear();
   }

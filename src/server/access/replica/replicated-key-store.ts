@@ -60,21 +60,20 @@ export interface ReplicatedKeyStoreOptions {
   readonly instance: LeaseHolder;
   /** Called for each change that another daemon made to a key. */
   readonly onForeignChange: (change: ForeignChange) => void;
-  /** Called when the primary lacks revisions of this daemon, and with undefined when that ends without `resync`. */
+  /** Called when the primary lacks revisions of this daemon. Called with undefined when a later sync succeeds without a `resync`. */
   readonly onDivergence: (divergence: Divergence | undefined) => void;
   readonly log: Log;
 }
 
 /**
- * Key store that several daemons share. A libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to
- * the primary. If the primary does not respond within 2 s, changes throw KEY_STORE_UNAVAILABLE. If it lacks revisions that this daemon
- * has, changes throw INDEX_DIVERGED.
+ * Key store that several daemons share: a libSQL server is the primary, and each daemon has a replica. Lookups read memory. Changes go to
+ * the primary, and throw KEY_STORE_UNAVAILABLE without a response within 2 s, or INDEX_DIVERGED.
  */
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
   readonly #replication: Replication;
   readonly #table = new ReplicatedKeyCache();
-  /** Random text of this run. */
+  /** Random identifier of this run of the daemon. */
   readonly #run: string;
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;
@@ -234,7 +233,7 @@ export class ReplicatedKeyStore implements KeyStore {
     const revision = results.at(-1)?.[0]?.["revision"];
     if (revision === undefined && results.at(2)?.length !== 1) throw await this.#notAccepted();
     if (revision === undefined) {
-      // The replica lacks the change of another daemon, which the caller must read first.
+      // If a condition is not met, the replica lacks a change of another daemon. Starts a sync, so that the caller can read this change.
       this.#replication.hurry();
       return undefined;
     }
@@ -271,7 +270,7 @@ export class ReplicatedKeyStore implements KeyStore {
     try {
       return await this.#primary.write(...statements).catch(async (error: unknown) => {
         if (creating.length === 0 || !(error instanceof PrimaryError) || error.kind !== "without-tables") throw error;
-        // Fails in a primary that was emptied, so that nothing is written to it.
+        // The first statement fails if the primary was emptied. The other statements then create no tables in that primary.
         await this.#primary.write({ sql: "SELECT 1 FROM key_store", values: [] }, ...creating);
         return this.#primary.write(...statements);
       });

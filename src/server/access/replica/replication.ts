@@ -19,7 +19,7 @@ const stalledAfterMs = 10_000;
 const mostFailedSyncs = 3;
 /** Minimum pause after a failed sync. The pause limits the rate of requests to a failing primary. */
 const leastPauseAfterFailureMs = 500;
-/** Number of keys, and of records, from which the daemon describes missing revisions. */
+/** Maximum number of keys, and of records, that the daemon reads to describe the revisions that the primary lacks. */
 const mostDescribedRows = 400;
 /** Matches the error messages of libsql for damaged files. */
 const damage = /wal_index|malformed|not a database|corrupt|disk image/i;
@@ -30,11 +30,17 @@ export interface ReplicationOptions {
   readonly folder: ReplicaFolder;
   /** Called when the current replica contains new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /** Called when a new replica has replaced the previous one. `isAccepted` is true if an operator gave up the changes that it lacks. */
+  /**
+   * Called when a new replica has replaced the previous one. `isAccepted` is true if an operator has discarded the changes that the new
+   * replica lacks.
+   */
   readonly onAnother: (reader: ReplicaReader, isAccepted: boolean) => Promise<void>;
   /** Returns the changes of this daemon that the replica possibly does not contain yet. */
   readonly ownRows: () => IndexRows;
-  /** Called when the primary lacks revisions of this daemon, or more than before, and with undefined when that ends without `resync`. */
+  /**
+   * Called when the primary lacks revisions of this daemon, or lacks more than before. Called with undefined when a later sync succeeds
+   * without a `resync`.
+   */
   readonly onDivergence: (divergence: Divergence | undefined) => void;
   readonly log: Log;
 }
@@ -59,7 +65,10 @@ export class Replication {
   #newest: Position | undefined;
   /** Positions of changes of this daemon that the replica does not contain yet. */
   #ownPositions: Position[] = [];
-  /** False if a sync replaced rows of the replica by those of a restored or resynced primary. The rows in memory then stay. */
+  /**
+   * False if a sync replaced rows of the replica by rows of a restored or resynced primary. The daemon then keeps the previous rows in
+   * memory.
+   */
   #hasOwnRows = true;
   #divergence: Divergence | undefined;
   /** State of daemon and primary for which `#divergence` was computed. */
@@ -144,8 +153,8 @@ export class Replication {
   }
 
   /**
-   * Ends a divergence: writes the rows of this daemon to the primary, or replaces them by the rows of the primary. Throws INDEX_NOT_DIVERGED,
-   * CHANGE_CONFLICT, or an error of the primary. After an error, this daemon and the primary have the same rows as before.
+   * Ends a divergence: writes the rows of this daemon to the primary, or replaces them by the rows of the primary. Throws
+   * INDEX_NOT_DIVERGED, CHANGE_CONFLICT, or an error of the primary. After an error, no rows have changed.
    */
   async resync(mode: ResyncMode): Promise<void> {
     await this.#loop.inTurn(async () => {
@@ -167,8 +176,8 @@ export class Replication {
   }
 
   /**
-   * Starts the next sync without a pause, also while a sync runs. The replica then contains the newest changes if the daemon restarts while
-   * the primary is unreachable.
+   * Starts the next sync without a pause, directly after a running sync. If the daemon then restarts while the primary is unreachable, its
+   * replica contains the newest changes.
    */
   hurry(): void {
     this.#loop.hurry();
@@ -211,7 +220,8 @@ export class Replication {
     const position = this.#replica.readPosition();
     const known = this.#knownPosition();
     let head = await fetchHead(primary, known);
-    // The primary confirmed a change of this daemon meanwhile. The new history possibly lacks this change.
+    // Compares again if the primary has confirmed a change of this daemon meanwhile, because the new history of the primary possibly lacks
+    // this change.
     if (head && known && this.#newest && this.#newest.epoch !== head.epoch && this.#newest.revision > known.revision) return this.#align();
     const kind = known && divergenceKind(known, head, this.#divergence !== undefined || this.#replica.isDiverged);
     if (kind) throw await this.#diverge(kind, known, head);
@@ -226,7 +236,8 @@ export class Replication {
       head.epoch === this.#newest?.epoch ? this.#newest : undefined,
     );
     if (!position) await this.#renew("there is no replica");
-    // Own changes that the new replica lacks belong to the new history, because its revisions are higher than all earlier ones.
+    // Keeps own changes with a higher revision than the new replica. These changes belong to the new history, because its revisions are
+    // higher than all earlier revisions.
     else if (position.epoch !== head.epoch || !this.#hasOwnRows)
       await this.#renew("another daemon resynced the primary, which has all changes of this daemon");
     else if (position.revision < head.oldest) await this.#renew("the replica is older than all revisions that the primary keeps");
@@ -254,7 +265,8 @@ export class Replication {
     this.#divergedState = state;
     this.#divergedEpoch = head?.epoch;
     this.#replica.isDiverged = true;
-    // A change of another daemon in the primary changes the state, and usually lacks the same revisions.
+    // Reports only a change of the kind or of the number of missing revisions. A change of another daemon in the primary alters the state,
+    // but usually not this number.
     if (before?.kind !== kind || before.missingCount !== divergence.missingCount) onDivergence(divergence);
     return new DivergedError(divergence);
   }
@@ -268,7 +280,8 @@ export class Replication {
         "KEY_STORE_UNAVAILABLE",
         "The resync cannot use the rows of this daemon, because its replica is incomplete. Nothing was changed. Run the resync on another daemon.",
       );
-    // The primary then possibly has newer changes of other daemons, which the rows of this daemon would delete.
+    // If this daemon has no row of the missing revisions, the primary possibly has newer changes of other daemons. The rows of this daemon
+    // would delete these changes.
     if (this.#divergence?.missing.length === 0)
       throw new ApiError(
         "INDEX_NOT_DIVERGED",
@@ -276,7 +289,8 @@ export class Replication {
       );
     const rows = rowsOf(reader.allRows(), ownRows());
     await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
-    // The written history can end before this position, if the daemon knows of it only from a response.
+    // Forgets the newest known position. If the daemon knows this position only from a response, the history that it has written can end
+    // before it.
     this.#newest = undefined;
   }
 
@@ -293,7 +307,8 @@ export class Replication {
       this.#failuresInRow += 1;
       const { message } = error as Error;
       if (!damage.test(message) && this.#failuresInRow < mostFailedSyncs) {
-        // A failed sync can have written changes, such as the revocation of a key. A diverged daemon does not read them later.
+        // Reads the changes that the failed sync has written to the replica, such as the revocation of a key. A diverged daemon would not
+        // read these changes later.
         await this.#readMore(head, before);
         throw new Error(`responds, but its changes cannot be fetched: ${message}`, { cause: error });
       }
@@ -309,10 +324,10 @@ export class Replication {
     if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it receives no newer changes of the primary");
   }
 
-  /** Reads the changes that a sync has written after the position `before`. Throws if they belong to another history. */
+  /** Reads the changes that a sync has written after the position `before`. Throws if the changes belong to another history. */
   async #readMore(head: Head, before: Position): Promise<ReplicaReader> {
     const reader = this.#replica.reader as ReplicaReader;
-    // The primary can be restored or resynced between the check and the sync. The next check then reports it.
+    // Detects a primary that was restored or resynced between the check and the sync. The next check then reports the reason.
     this.#hasOwnRows = reader.follows(before) && (reader.readPosition().revision < head.revision || reader.follows(head));
     if (!this.#hasOwnRows) throw new Error("was restored or resynced during a sync");
     await this.#options.onMore(reader);

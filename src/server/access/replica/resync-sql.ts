@@ -9,14 +9,14 @@ const keyColumns = `id, ${newKeyColumns}, last_used_at, revoked_at, revision`;
 
 /** The data that replaces all rows of a primary. */
 export interface Resync {
-  /** Position of the primary for which the operator decided. If the primary has another one, nothing changes. */
+  /** Position of the primary for which the operator decided. If the primary now has another position, the statements change nothing. */
   readonly seen: Position;
-  /** True if the primary has no tables. The statements then create them with the position `seen`. */
+  /** True if the primary has no tables. The statements then create the tables with the position `seen`. */
   readonly isEmpty: boolean;
   /** New position of the primary. The revision is higher than all revisions of the primary and of this daemon. */
   readonly next: Position;
   readonly rows: IndexRows;
-  /** Revisions of this daemon, which let other daemons with the same history follow. */
+  /** Revisions of this daemon. Another daemon with the same revisions can then continue with the resynced primary without a divergence. */
   readonly history: readonly Omit<Position, "epoch">[];
   /** Random identifier of this run of the daemon. */
   readonly instance: string;
@@ -25,8 +25,8 @@ export interface Resync {
 }
 
 /**
- * Returns the statements of one transaction that replaces all keys and records of the primary. The last statement selects one row if this
- * resync succeeded. Leases stay. Repeated statements have no effect, because the primary has the new epoch then.
+ * Returns the statements of one transaction that replaces all keys and records of the primary. Leases stay unchanged. The last statement
+ * selects one row if this resync succeeded. Repeated statements have no effect, because the epoch differs.
  */
 export function replaceRows({ seen, isEmpty, next, rows, history, instance, notAfterMs }: Resync): Statement[] {
   const identity = [next.mark, seen.epoch];
@@ -73,5 +73,5 @@ export function replaceRows({ seen, isEmpty, next, rows, history, instance, notA
   ];
 }
 
-/** SQL condition: the transaction runs now, for the first time, and the primary had the expected position. */
+/** SQL condition that is true only in the first run of the transaction, and only if the primary had the expected position. */
 const isRunning = "EXISTS (SELECT 1 FROM key_revisions WHERE mark = ?1) AND EXISTS (SELECT 1 FROM key_store WHERE epoch = ?2)";

@@ -51,7 +51,7 @@ export async function writeRows(source: PrimarySource, { known, head, rows, mark
   }
 }
 
-/** Returns the error of a resync for which the operator saw another state of the primary. */
+/** Returns the error of a resync if the primary has changed since the operator saw its state. */
 export function resyncConflict(change: "was replaced" | "was changed"): ApiError {
   return new ApiError(
     "CHANGE_CONFLICT",
@@ -72,8 +72,8 @@ function newestRows<Row extends { readonly revision: number }>(rows: readonly Ro
 }
 
 /**
- * Returns the revisions of which this daemon has all rows, newest first. Omits own revisions after a gap: another daemon that made the change
- * in the gap must not follow, because the primary would lack that change.
+ * Returns the revisions whose changes this daemon has completely, newest first. Omits own revisions after a gap. Otherwise the daemon that
+ * made the change in the gap would accept a primary that lacks this change.
  */
 function historyOf(marks: OwnState["marks"], ownPositions: readonly Position[]): OwnState["marks"] {
   const history = [...marks];

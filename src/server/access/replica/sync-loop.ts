@@ -12,7 +12,7 @@ export class SyncLoop {
   readonly #options: SyncLoopOptions;
   readonly #ending = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** Last sync or other action. The next one starts after it. */
+  /** Promise of the last sync or other action. The next sync or action starts after this promise settles. */
   #turn: Promise<unknown> = Promise.resolve();
   /** Callers that wait for the next sync. */
   #waiting: (() => void)[] = [];
@@ -35,7 +35,7 @@ export class SyncLoop {
     await first;
   }
 
-  /** Starts the next sync without a pause, also while a sync runs. */
+  /** Starts the next sync without a pause. If a sync is running, the next sync starts directly after it. */
   hurry(): void {
     this.#isHurried = true;
     this.#endPause();

@@ -54,7 +54,8 @@ export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?
   } finally {
     await gzip.close();
   }
-  // Compares the sizes, because deflate data can end before the end of the file. The end is the final block (RFC 1951, section 3.2.3).
+  // Deflate data ends with its final block (RFC 1951, section 3.2.3), which can be before the end of the file. Compares the sizes to detect
+  // bytes after the final block.
   if (inflate.bytesWritten !== gzip.end?.dataBytes) throw invalidArchive("it has bytes after the end of its gzip data");
   if (crc !== gzip.end.crc || expandedBytes % 2 ** 32 !== gzip.end.sizeBytes) throw invalidArchive("its gzip checksum is wrong");
 }

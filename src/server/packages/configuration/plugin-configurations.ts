@@ -69,7 +69,7 @@ export class PluginConfigurations {
 
   /**
    * Writes new settings to the plugin's manifest, or to a manifest that overrides a built-in plugin. The caller then reloads the plugin.
-   * Without a change, rejects with PRECONDITION_FAILED, or INVALID_PACKAGE_METADATA and the invalid settings.
+   * Rejects with PRECONDITION_FAILED or INVALID_PACKAGE_METADATA, and then writes nothing.
    */
   async change(name: string, change: ConfigChange, caller: FileCaller): Promise<void> {
     const found = this.#options.packages.found(name);

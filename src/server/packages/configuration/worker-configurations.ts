@@ -72,8 +72,8 @@ export class WorkerConfigurations {
   }
 
   /**
-   * Changes the manifest and returns the new configuration, which applies from the next request on. Without a change, rejects with
-   * PRECONDITION_FAILED, or with INVALID_PACKAGE_METADATA and the invalid fields.
+   * Changes the manifest and returns the new configuration, which applies from the next request on. Rejects with PRECONDITION_FAILED, or
+   * with INVALID_PACKAGE_METADATA and the invalid fields. After a rejection, nothing has changed.
    */
   async change({ name, version }: VersionReference, change: ConfigChange, caller: FileCaller): Promise<WorkerConfig> {
     const { packages, files } = this.#options;

@@ -46,7 +46,7 @@ function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: st
 
 /** Converts the error of a system call to an ApiError that contains the path. */
 export function asFileFailure(error: unknown, path: string): unknown {
-  // Converts an error about full storage again, because its message must contain `path`.
+  // Converts STORAGE_NOT_WRITABLE again from its cause, because the message must contain `path`.
   if (error instanceof ApiError) return error.code === "STORAGE_NOT_WRITABLE" ? asFileFailure(error.cause, path) : error;
   const { code = "" } = error as NodeJS.ErrnoException;
   switch (code) {

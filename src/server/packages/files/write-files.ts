@@ -39,8 +39,8 @@ export class FileWriter {
   }
 
   /**
-   * Writes uploaded files below a folder and replaces existing files. If the caller sends `etags`, each existing file must have its ETag.
-   * Checks all files before the first write.
+   * Writes uploaded files below a folder and replaces existing files. If the caller sends `etags`, the ETag of each existing file must
+   * match. Checks all files before the first write.
    */
   async write(
     folder: string,
@@ -161,7 +161,10 @@ export class FileWriter {
     await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
   }
 
-  /** Deletes a file, a folder with its content, or a link. If it is a package folder, also deletes its empty parent folders. */
+  /**
+   * Deletes a file, a folder with its content, or a link. After the deletion of a package folder, also deletes the empty parent folders of
+   * the package folder.
+   */
   async remove(text: string, caller: FileCaller): Promise<void> {
     const place = this.#places.writable(text, caller);
     const { unit, below, inUnit } = place;

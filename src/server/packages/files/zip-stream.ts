@@ -16,7 +16,8 @@ export interface ZipPart {
   /** Opens the folder that contains the entry. Without `entry`, opens the folder that is added as a whole. */
   readonly open: () => DirectoryHandle;
   /**
-   * The file or folder to pack. If it is undefined, the archive contains the whole opened folder. `entryName` is its name in the archive.
+   * The file or folder to pack. If undefined, the archive contains the whole opened folder. `entryName` is the name of the packed file or
+   * folder in the archive.
    */
   readonly entry?: string;
   readonly entryName?: string;

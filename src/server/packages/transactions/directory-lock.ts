@@ -5,8 +5,8 @@ import { ProcessLock } from "../../platform/process-lock.js";
 /** Folder in each package directory that contains the lock file. */
 const folderName = ".instances";
 /**
- * Suffix of the files that a daemon of an earlier version locks while it runs, and name of the file with its changes. These versions took
- * the lock of the directory only during a change, so that several daemons could share the directory.
+ * Suffix of the files that daemons of earlier versions lock while they run, and prefix of the files that list their changes. These versions
+ * locked the directory itself only during a change, so several daemons could share the directory.
  */
 const sharingSuffix = ".instance";
 const sharedChanges = "changes";
@@ -88,8 +88,8 @@ function sharingFiles(directory: string): string[] {
 }
 
 /**
- * Throws DirectoryInUseError if daemons of an earlier version shared a directory. For daemons with a primary: each daemon without a primary
- * has the same files.
+ * Throws DirectoryInUseError if daemons of an earlier version shared a directory. Only a daemon with a primary makes this check, because an
+ * earlier daemon without a primary left the same files.
  */
 export function assertNotShared(directories: readonly string[]): void {
   const shared = directories.find((directory) => sharingFiles(directory).length > 0);

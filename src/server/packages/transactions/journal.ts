@@ -7,7 +7,7 @@ const journalMode = 0o600;
 
 /** Name prefix of staging folders that a restore uses. */
 export const restorePrefix = "restore-";
-/** The steps of one running change. If a start finds the file in a staging folder, it completes the interrupted change. */
+/** The steps of one running change. If the daemon finds this file in a staging folder at its start, it completes the interrupted change. */
 export interface Journal {
   /**
    * Renames of one change, with paths relative to the package directory. The last rename installs the new content. Empty in some journals

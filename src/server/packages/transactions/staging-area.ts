@@ -30,7 +30,7 @@ export class StagingArea {
   readonly #remover: TreeRemover;
   readonly #queue = new KeyedLock();
   readonly #removing = new Set<Promise<void>>();
-  /** Undefined if the directory is missing or read-only. The first change then tries again. */
+  /** Undefined if the directory is missing or read-only. The first change then tries to lock the directory again. */
   #lock: DirectoryLock | undefined;
 
   constructor(options: { directory: string; remover: TreeRemover; log: Log }) {

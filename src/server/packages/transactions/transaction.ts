@@ -37,8 +37,8 @@ export class Transaction {
   }
 
   /**
-   * Renames `from` to `target`. `nest` first moves the package in `nest.folder` to its subfolder `nest.as`. `alsoWritten` is part of the
-   * same change. Then calls `onPlaced` with the new paths of old content. Call it within `exclusively`.
+   * Renames `from` to `target`. `nest` first moves the package in `nest.folder` to its subfolder `nest.as`. Writes `alsoWritten` in the
+   * same change. Then calls `onPlaced` with the new path of the old content. Must run within `exclusively`.
    */
   async place(placement: Placement, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
@@ -116,8 +116,8 @@ export class Transaction {
   }
 
   /**
-   * Returns the first path between the package directory and the target that is `nestedFolder` or is no folder. If all are other folders,
-   * returns the target.
+   * Follows the path from the package directory to the target. Returns the first path that is `nestedFolder` or is no folder. If there is
+   * no such path, returns the target.
    */
   #firstObstacle(target: string, nestedFolder: string | undefined): string {
     let current = this.#area.directory;
