@@ -30,7 +30,7 @@ export interface Connection<Offered extends Operations> {
 
 /**
  * Connects to the daemon's API for the given operations. Sends the key only to an origin with a valid discovery document. Read-only
- * operations use the API path stored at sign-in. Throws NOT_SIGNED_IN without a key.
+ * operations use the API path stored at sign-in. Throws NOT_SIGNED_IN if no key is configured.
  */
 export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
   const connection = await connectAnonymously(context, offered);

@@ -34,7 +34,9 @@ export class SignalHandler {
     this.#controller.abort(new CommandError(word.toUpperCase(), word, { exitCode }));
   }
 
-  /** Ends the process by SIGHUP. A normal exit would fail: Node.js would reset the terminal, which is closed, and abort. */
+  /**
+   * Ends the process by SIGHUP. A normal exit would fail: at exit, Node.js resets the terminal, and aborts because the terminal is closed.
+   */
   #onTerminalClosed(): void {
     this.#cleanUps.run();
     // Removes the SIGHUP listeners of runtimectl and of Ink, because SIGHUP does not end a process that has a listener.

@@ -8,7 +8,8 @@ import { uploadedWorkers } from "../uploaded-workers.js";
 import { readProfiles } from "../config/read-profiles.js";
 
 /**
- * Placeholder for the unfinished word. No command contains this word, so the search for a command returns all candidates for its position.
+ * Placeholder for the unfinished word. No command has this name. If the unfinished word is a command name, the search therefore fails at
+ * this word and returns all command names that are possible there.
  */
 const noCommand = "\0";
 

@@ -17,7 +17,9 @@ import type { ModuleImports } from "./module-imports.js";
 import { archiveStem } from "./write-archive.js";
 import { openSelection, type Selection, type Verdict } from "../../shared/packing/selection.js";
 
-/** Maximum number of files in a package. The limit is above every limit of the daemon. It also stops the search if links form a circle. */
+/**
+ * Maximum number of files in a package, 4 times the daemon's default limit. The limit ends the scan of a folder with far too many files.
+ */
 const maximumFiles = 200_000;
 
 export interface PackedFile {

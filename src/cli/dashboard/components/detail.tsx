@@ -29,7 +29,10 @@ export function detailRows(title: string, facts: readonly Fact[], columns: numbe
   return wrapped(title, columns).length + linesOf(facts, columns).length;
 }
 
-/** Shows the properties of the selected item. If a value or a property is not shown completely, the shortcut for opening shows all. */
+/**
+ * Shows the properties of the selected item. If the available space is too small for all values, the shortcut of `list.open` opens an
+ * overlay that shows all values completely.
+ */
 export function Detail({ title, facts, isStale = false, height }: Props) {
   const { columns, rows } = useSize();
   const titleLines = title === undefined ? [] : wrapped(title, columns);

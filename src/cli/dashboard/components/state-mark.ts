@@ -7,7 +7,7 @@ export type VersionState = WorkerState | "enabled";
 /** A state that the dashboard shows with a mark. */
 type MarkedState = VersionState | Instance["state"];
 
-/** By state: a symbol, which differs by shape so that a state is visible without color, and the terminal color. */
+/** Symbol and terminal color of each state. The symbols differ in shape, so that a state is recognizable without color. */
 const marks: Readonly<Record<MarkedState, readonly [symbol: string, color: string]>> = {
   ok: ["●", "green"],
   degraded: ["▲", "yellow"],
@@ -23,7 +23,7 @@ const marks: Readonly<Record<MarkedState, readonly [symbol: string, color: strin
   gone: ["○", "yellow"],
 };
 
-/** The mark of a state that only a newer daemon has. */
+/** The mark of a state that this version of runtimectl does not define. A newer daemon can send such a state. */
 const unknownMark = ["?", "yellow"] as const;
 
 /** Returns the symbol of a state, followed by its word, such as `✕ failing`. */

@@ -2,8 +2,8 @@ import { nearestWord } from "../../../shared/nearest-word.js";
 import { usageError } from "../../command/command-error.js";
 
 /**
- * All actions of the dashboard with their default shortcuts. Actions with the same default shortcut do the same on different screens, such
- * as delete.
+ * All actions of the dashboard with their default shortcuts. Actions with the same default shortcut have the same purpose on different
+ * screens, such as deleting an item.
  */
 export const actionTable = {
   "screen.overview": { keys: ["1"], label: "overview", where: "everywhere", isUsual: true },

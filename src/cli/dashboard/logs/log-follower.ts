@@ -148,7 +148,7 @@ class LogFollower {
   }
 }
 
-/** Compares lines by time. The ids of a daemon order its entries within a millisecond. */
+/** Compares lines by time. Compares lines of the same millisecond by id, because a daemon numbers its entries in ascending order. */
 function order(one: LogLine, other: LogLine): number {
   return one.entry.time - other.entry.time || one.id - other.id;
 }
