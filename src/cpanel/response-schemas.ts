@@ -117,7 +117,7 @@ export function optional(schema: ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => (value === undefined ? undefined : schema.problemOf(value, path)));
 }
 
-/** A default of zod/mini. Only inputs have defaults, so responses can omit the value. */
+/** Replaces the function of zod/mini that sets a default. Only inputs have defaults. In responses, the value can be missing. */
 export { optional as prefault };
 
 export function nullable(schema: ResponseSchema): ResponseSchema {

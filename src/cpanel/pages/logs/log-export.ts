@@ -35,7 +35,7 @@ export async function readAllEntries(client: ClientOf<typeof logOperations>, que
     count += entries.length;
     before = page.before ?? positionBefore(entries);
     missing = missingEntriesText(page.instances);
-    // A page without entries only waits for a daemon that does not respond.
+    // Stops at an empty page even if `hasMore` is true. The missing entries are then on a daemon that does not respond.
     if (!hasMore || entries.length === 0) break;
   }
   return { entries: pages.flat().slice(-mostExported), missing };

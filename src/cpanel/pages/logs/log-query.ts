@@ -81,7 +81,7 @@ export interface TimeRange {
   readonly endMs: number;
 }
 
-/** Returns the chosen time range at the time `nowMs`. Undefined if the log has no start. */
+/** Returns the chosen time range at the time `nowMs`. Undefined if `since` is not set or invalid. */
 export function timeRangeOf({ since, until }: Pick<LogQuery, "since" | "until">, nowMs: number): TimeRange | undefined {
   const startMs = since === undefined ? undefined : parsePastTimeMs(since, nowMs);
   const endMs = until === undefined ? undefined : parsePastTimeMs(until, nowMs);

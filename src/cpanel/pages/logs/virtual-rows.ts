@@ -31,8 +31,8 @@ interface Elements {
 }
 
 /**
- * Renders only the visible rows of a long list with rows of different heights. The box follows its end until the user scrolls up; then it
- * keeps the first visible row in place. The browser scrolls up only for the user, because the canvas has the height of all rows.
+ * Renders only the visible rows of a list with rows of different heights. Scrolls to new rows until the user scrolls up, then keeps the
+ * first visible row in place. Only the user can scroll up, because the canvas has the height of all rows.
  */
 export class VirtualRows {
   readonly window = new Observable<VirtualWindow>({ first: 0, last: 0, isAtEnd: true });
