@@ -9,7 +9,7 @@ const deepestSchema = 16;
 
 /**
  * The part of JSON Schema that `configSchema` of a plugin manifest can use. A list of types such as `[string, number]` allows each of them;
- * without `type`, every value is valid. Other keywords are rejected, because no check exists.
+ * without `type`, every value is valid. Other keywords are rejected, because no code checks them.
  */
 export interface ConfigSchema {
   readonly type?: ValueType | readonly ValueType[] | undefined;
