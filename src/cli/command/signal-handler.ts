@@ -1,7 +1,7 @@
 import { CommandError } from "./command-error.js";
 import { exitCodes } from "./exit-codes.js";
 
-/** Time between a signal and the forced exit of the process, in which the command can end normally and clean up. */
+/** Time between a signal and the forced exit of the process. During this time, the command can end normally and clean up. */
 const gracePeriodMs = 2000;
 
 /**

@@ -23,7 +23,7 @@ const kindsOfNouns: Readonly<Record<string, ValueKind>> = {
   instances: "instance",
 };
 
-/** Returns all candidates for the last word. Does not filter the candidates by the text already typed, which the caller does. */
+/** Returns all candidates for the last word. The caller filters the candidates by the text already typed. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {
   const [before, typed] = [words.slice(0, -1), words.at(-1) ?? ""];
   const found = matchCommand([...before, noCommand]);

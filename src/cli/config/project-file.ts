@@ -5,8 +5,8 @@ import { readFileIfThere } from "./read-file-if-there.js";
 
 const projectFileName = ".runtimectl.yaml";
 /**
- * Settings that a project file must not contain. Otherwise the author of a cloned repository could choose the server that receives the key,
- * and which certificate authorities are trusted.
+ * Settings that a project file must not contain. Otherwise the author of a cloned repository could select the server that receives the key,
+ * or the certificate authorities to trust.
  */
 const forbiddenKeys = ["url", "key", "keyFile", "cacert", "insecure"] as const;
 

@@ -84,8 +84,8 @@ class PackageLayout {
    * Adds the dependencies of all added packages. Skips optional dependencies that are not installed, and all optional peer dependencies.
    */
   async complete(): Promise<PlacedPackage[]> {
-    // Visits the packages level by level. The loop also visits the packages that it adds. A package that is added later thus never hides a
-    // package that an earlier import has found.
+    // The loop also visits the packages that it adds, and thus visits the packages level by level. A package that is added later never
+    // hides a package that an earlier import has found.
     for (const parent of this.#placed.values()) {
       const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
         (await readInstalledPackage(parent.source)) ?? {};

@@ -34,8 +34,8 @@ export function hasPackage({ files }: PackPlan, { name, importer }: Pick<Package
 }
 
 /**
- * Whether the folder of the entrypoint, or a folder between it and the root, has its own node_modules. Builds with Nitro and Next.js create
- * such a folder.
+ * Whether the folder of the entrypoint, or a folder between the root and the folder of the entrypoint, has its own node_modules. Builds
+ * with Nitro and Next.js create such a node_modules.
  */
 function hasOwnModules({ files }: PackPlan, entrypoint: string): boolean {
   const folders = [...entrypoint.matchAll(/\//g)].map(({ index }) => entrypoint.slice(0, index + 1));

@@ -140,7 +140,9 @@ class Walk {
     };
   }
 
-  /** Visits all entries of a folder. `chain` contains the real paths of the folder's parents, by which a circle of links is detected. */
+  /**
+   * Visits all entries of a folder. `chain` contains the real paths of the parent folders, so that the method can detect a circle of links.
+   */
   async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
     // Reads the folder synchronously, because for thousands of small files, waiting for each promise takes longer than the call.
     for (const entry of readdirSync(source, { withFileTypes: true })) {

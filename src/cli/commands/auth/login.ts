@@ -74,8 +74,8 @@ export const command = defineCommand<[], Options>({
 });
 
 /**
- * Returns the name of the profile in which to store the key. The order is: the name in the flags, a profile with the same origin, the host
- * name of the origin.
+ * Returns the name of the profile in which to store the key. In order of priority: the name in the flags, the profile with the same origin,
+ * the host name of the origin.
  */
 function chooseName({ flags, environment }: Context, config: ConfigFile): string {
   const named = flags.profile ?? environment.RUNTIMECTL_PROFILE;

@@ -9,7 +9,7 @@ import { SafeText } from "./safe-text.js";
 
 export interface Fact {
   readonly name: string;
-  /** Value of the property. Unless `mostLines` is set, the value is on one line and truncated to the available width. */
+  /** Value of the property. If `mostLines` is not set, the value is on one line and truncated to the available width. */
   readonly value: string;
   readonly color?: string | undefined;
   /** Maximum number of lines to which the value wraps. A longer value ends with an ellipsis, and `enter` shows it completely. */

@@ -93,7 +93,7 @@ export class Overlays {
     this.#set({ ...this.#state, overlay: this.#waiting.shift() });
   }
 
-  /** Shows a confirmation dialog. Resolves with whether the user confirmed. */
+  /** Shows a confirmation dialog. Resolves with true if the user confirms, else with false. */
   ask(question: Question): Promise<boolean> {
     return new Promise((resolve) => {
       const answer = (agreed: boolean) => {
