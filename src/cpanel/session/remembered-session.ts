@@ -41,8 +41,7 @@ export class RememberedSession {
     try {
       this.#storage.setItem(this.#name, String(endsAt));
     } catch {
-      // Ignores the error. A browser without storage has the disadvantage that each reload of the panel requests the session from the
-      // daemon.
+      // Ignores the error. In a browser without storage, each reload of the panel requests the session from the daemon.
     }
   }
 
