@@ -4,7 +4,7 @@ import * as z from "zod";
 const valueTypes = ["object", "array", "string", "number", "integer", "boolean"] as const;
 type ValueType = (typeof valueTypes)[number];
 
-/** Maximum nesting depth of a settings schema, and of a value under validation. Both checks call themselves once per level. */
+/** Maximum nesting depth of a settings schema, and of a value under validation. The limit keeps the recursion of both checks short. */
 const deepestSchema = 16;
 
 /**
