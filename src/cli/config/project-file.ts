@@ -41,7 +41,7 @@ async function profileIn(file: string, text: string): Promise<string | undefined
   return profile;
 }
 
-/** Returns the map in a YAML file, which is empty for an empty file. Returns undefined if the YAML is invalid or not a map. */
+/** Returns the map in a YAML file, or an empty map for an empty file. Returns undefined if the YAML is invalid or not a map. */
 function mapIn(parse: () => unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parse() ?? {};

@@ -29,7 +29,7 @@ export interface PackedFile {
   readonly source: string;
   readonly sizeBytes: number;
   readonly rule: string;
-  /** Whether the file has the executable bit. Undefined unless the file comes from an existing archive. */
+  /** Whether the file has the executable bit. Set only if the file comes from an existing archive. */
   readonly executable?: boolean;
   /** Text that the content digest uses in place of the file's content. If the text is empty, the content digest omits the file. */
   readonly digestedAs?: string;

@@ -24,7 +24,10 @@ interface Props {
   readonly height?: number;
 }
 
-/** Returns the number of lines of a title and facts in this width. A title wraps instead of being truncated, because lists truncate names. */
+/**
+ * Returns the number of lines that a title and facts need at this width. A long title wraps, because the user cannot see the whole name in
+ * the list.
+ */
 export function detailRows(title: string, facts: readonly Fact[], columns: number): number {
   return wrapped(title, columns).length + linesOf(facts, columns).length;
 }

@@ -63,7 +63,7 @@ export class Keyboard {
       const pasted = this.#pasted ?? "";
       this.#pasted = undefined;
       return [pastedKey(pasted)];
-      // Terminals remove control characters from pasted text. A ctrl-c within a paste therefore comes from the user.
+      // A ctrl-c within a paste is a key press of the user, because terminals remove control characters from pasted text.
     } else if (this.#pasted === undefined || (key.ctrl && key.name === "c")) return keyNames(text, key);
     else if (this.#pasted.length < longestPaste) this.#pasted += key.sequence ?? "";
     return [];

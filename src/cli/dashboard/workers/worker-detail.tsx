@@ -68,7 +68,7 @@ export function WorkerDetail({ row, isStale }: Props) {
   );
 }
 
-/** Registers the shortcuts for the selected worker that change nothing on the server. */
+/** Registers shortcuts for the selected worker. Only shortcuts that change nothing on the server are included. */
 function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   const { context, overlays, copy } = useDashboard();
   const { show } = useNavigation();
