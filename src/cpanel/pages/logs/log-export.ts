@@ -17,7 +17,9 @@ export const exportFormats = {
 } as const;
 export type ExportFormat = keyof typeof exportFormats;
 
-/** Exported entries, oldest first. `missing` describes which daemons gave no entries, and is empty if none is missing. */
+/**
+ * Exported entries, oldest first. `missing` is a text about daemons that sent no entries. The text is empty if all daemons sent entries.
+ */
 export interface ExportedEntries {
   readonly entries: readonly LogEntry[];
   readonly missing: string;

@@ -2,7 +2,7 @@ import { Observable } from "../../live/observable.js";
 import { RowLayout } from "./row-layout.js";
 import type { LogRow } from "./log-row.js";
 
-/** Height in pixels, above and below the visible part, in which rows are rendered too. */
+/** Height in pixels of the areas above and below the visible part in which rows are also rendered. */
 const overscanPx = 400;
 /**
  * Maximum distance in pixels between scroll position and end at which the box counts as scrolled to its end. On zoomed pages, scroll
