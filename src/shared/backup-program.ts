@@ -54,7 +54,10 @@ export interface RestoredBackup {
   readonly packages: readonly PackageChange[];
   /** Paths of the folders to which the restore moved the previous data. */
   readonly kept: readonly string[];
-  /** Whether the restore first completed an earlier, interrupted restore. After a dry run: whether a real restore would do this. */
+  /**
+   * Whether the restore first completed an earlier, interrupted restore. After a dry run, whether a real restore would first complete an
+   * earlier one.
+   */
   readonly finishedEarlier: boolean;
 }
 
