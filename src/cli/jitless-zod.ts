@@ -1,5 +1,5 @@
 import { config } from "zod/v4/core";
 
-// Disables zod's compiled validators. They save time only after hundreds of values, but a command validates two or three. Must be imported
-// before any module that creates a schema.
+// Disables zod's compiled validators, which save time only after hundreds of values. A command validates two or three values. This module
+// must be imported before any module that creates a schema.
 config({ jitless: true });

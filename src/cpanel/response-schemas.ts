@@ -110,14 +110,14 @@ export function literal(wanted: unknown): ResponseSchema {
   return new ResponseSchema((value, path) => (value === wanted ? undefined : `${path} is not ${String(wanted)}`));
 }
 
-/** Accepts any text, because a newer daemon can send words that this list does not contain. */
+/** Replaces the enumerations of zod. Accepts any text, because a newer daemon can send values that the contract does not list. */
 export { string as enum };
 
 export function optional(schema: ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => (value === undefined ? undefined : schema.problemOf(value, path)));
 }
 
-/** A default of zod/mini. Only inputs have defaults, so responses can omit the value. */
+/** Replaces the function of zod/mini that sets a default. Only inputs have defaults. In responses, the value can be missing. */
 export { optional as prefault };
 
 export function nullable(schema: ResponseSchema): ResponseSchema {
@@ -169,7 +169,7 @@ export function lazy(schemaOf: () => ResponseSchema): ResponseSchema {
   return new ResponseSchema((value, path) => schemaOf().problemOf(value, path));
 }
 
-/** Stands for the rules of zod/mini, which have no effect on responses. */
+/** Replaces the rules of zod/mini. The rules have no effect on responses. */
 export function describe(): undefined {
   return undefined;
 }
@@ -184,5 +184,5 @@ export function safeParse(schema: ResponseSchema, value: unknown): { success: tr
   return schema.problemOf(value, "value") === undefined ? { success: true, data: value } : { success: false };
 }
 
-/** Stands for the value that a zod transformation returns after it reports an issue. The panel runs no transformations. */
+/** Replaces the value that a zod transformation returns after it reports an issue. The panel runs no transformations. */
 export const NEVER = undefined;

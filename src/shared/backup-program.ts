@@ -10,7 +10,7 @@ export interface BackupJob {
   readonly variables: Readonly<Record<string, string>>;
   readonly isDryRun?: boolean;
   readonly discardOld?: boolean;
-  /** Where `migrate-packages` keeps the packages. */
+  /** The kind of package store that contains the packages after `migrate-packages`. */
   readonly packageStore?: PackageStoreKind;
 }
 
@@ -54,7 +54,10 @@ export interface RestoredBackup {
   readonly packages: readonly PackageChange[];
   /** Paths of the folders to which the restore moved the previous data. */
   readonly kept: readonly string[];
-  /** Whether the restore first completed an earlier, interrupted restore. After a dry run: whether a real restore would do this. */
+  /**
+   * Whether the restore first completed an earlier, interrupted restore. After a dry run, whether a real restore would first complete an
+   * earlier one.
+   */
   readonly finishedEarlier: boolean;
 }
 
@@ -88,7 +91,7 @@ export interface MigratedPackages {
   readonly plugins: number;
   /** Number of packages that the store already had. */
   readonly present: number;
-  /** Packages that were not moved. If there are some, a daemon with a primary does not start. */
+  /** Packages that were not moved. While this list is not empty, a daemon with a primary does not start. */
   readonly local: readonly UnmovedPackage[];
 }
 

@@ -68,7 +68,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Position of the last received event, from `onPosition`. The stream continues with the next event. */
   readonly lastEventId?: string | undefined;
-  /** Called with the position of each event before the event. The text is not always the `id` of the event. */
+  /** Called with the position of each event before the event. The position can differ from the `id` of the event. */
   readonly onPosition?: ((position: string) => void) | undefined;
   /** Called when the daemon has accepted the request for the event stream. */
   readonly onOpen?: (() => void) | undefined;
@@ -212,8 +212,8 @@ function parseResult(schema: z.core.$ZodType, response: TransportResponse): unkn
 }
 
 /**
- * Whether the only difference from the contract is a text that is not in a list of words, or a name that is not in a list of names. A
- * single word, such as the name of the daemon, must match.
+ * Whether the issue is only an unlisted word: a value of an enumeration, or the name of a property. A newer daemon can send unlisted words.
+ * A constant, such as the name of the daemon, must match exactly.
  */
 function isUnknownWord(issue: z.core.$ZodIssue, answer: unknown): boolean {
   if (issue.code === "unrecognized_keys") return true;

@@ -4,12 +4,12 @@ import * as z from "zod";
 const valueTypes = ["object", "array", "string", "number", "integer", "boolean"] as const;
 type ValueType = (typeof valueTypes)[number];
 
-/** Maximum nesting depth of a settings schema, and of a value under validation. Both checks call themselves once per level. */
+/** Maximum nesting depth of a settings schema, and of a value under validation. The limit keeps the recursion of both checks short. */
 const deepestSchema = 16;
 
 /**
  * The part of JSON Schema that `configSchema` of a plugin manifest can use. A list of types such as `[string, number]` allows each of them;
- * without `type`, every value is valid. Other keywords are rejected, because no check exists.
+ * without `type`, every value is valid. Other keywords are rejected, because no code checks them.
  */
 export interface ConfigSchema {
   readonly type?: ValueType | readonly ValueType[] | undefined;

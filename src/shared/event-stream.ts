@@ -1,4 +1,7 @@
-/** Name of the last event of a stream that the daemon ends. The client must then not reconnect. The data of the event is an error body. */
+/**
+ * Name of the event with which the daemon ends a stream. After this event, the client must not reconnect. The data of the event is an error
+ * body.
+ */
 export const endEvent = "end";
 /** Maximum length of an event with its comments, in characters. Parsing throws for a longer event, because the daemon never sends one. */
 const longestEvent = 1024 * 1024;
@@ -26,7 +29,9 @@ export async function* readEventStream(pieces: AsyncIterable<Uint8Array>): Async
 class EventParser {
   /** The received part of a line without its end. */
   #rest = "";
-  /** Whether a line feed at the beginning of the next text belongs to the end of the last line. */
+  /**
+   * Whether the last text ended with a carriage return. A line feed at the beginning of the next text then belongs to the same line break.
+   */
   #isHalf = false;
   #characters = 0;
   #id: string | undefined;

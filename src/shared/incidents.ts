@@ -5,15 +5,15 @@ import type { Plugin } from "./contract/plugins.js";
 import { withoutReplaced } from "./instance-list.js";
 import type { LastError, WorkerHealth } from "./contract/worker-health.js";
 
-/** Number of days before the expiry of an API key from which the key counts as an incident. */
+/** An API key counts as an incident from this number of days before its expiry. */
 export const expiryNoticeDays = 14;
 const daySeconds = 86_400;
 /** Number of daemons whose problems an incident names. */
 const mostNamedInstances = 3;
 
 /**
- * Health checks whose failure an operator must repair. `setUpProblems` returns those of the other health checks that describe
- * the set-up of the daemon.
+ * Health checks whose failure an operator must repair. Failed checks of the set-up of the daemon are less urgent: `setUpProblems` returns
+ * them.
  */
 const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
   "key-store",
@@ -25,7 +25,7 @@ const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
 
 /**
  * Health checks that describe how the daemon is set up: missing isolation layers, and settings that let keys exceed their permissions. The
- * panel shows them as a notice, because workers serve requests meanwhile.
+ * panel shows a failure as a notice, because workers still serve requests.
  */
 const settingChecks = /^(?:isolation:|panel-origin$|plugin-uploads$)/;
 
@@ -53,7 +53,7 @@ export interface Incident {
    * error.
    */
   readonly error?: string | undefined;
-  /** The daemons on which the worker has the problem, as a sentence. Undefined without other daemons. */
+  /** The daemons on which the worker has the problem, as a sentence. Undefined if there is only one daemon. */
   readonly where?: string | undefined;
   /** The version that becomes active if the operator rolls back the worker. */
   readonly rollbackTo?: string | undefined;
@@ -61,7 +61,7 @@ export interface Incident {
   readonly keyId?: number | undefined;
 }
 
-/** The data of a daemon that decide whether it is an incident. */
+/** The fields of a daemon that decide whether the daemon is an incident. */
 export type ListedInstance = Pick<Instance, "name" | "id" | "state" | "problem">;
 
 type ExpiringKey = Pick<ApiKey, "id" | "name" | "role" | "namespaces" | "createdAt" | "expiresAt">;
@@ -107,7 +107,7 @@ export function describeError({ message, file, line }: LastError): string {
   return message.includes(position) ? message : `${message} (${position})`;
 }
 
-/** Returns the daemons on which a worker has a problem, as a sentence such as `On eu-2.`. Returns undefined without other daemons. */
+/** Returns the daemons on which a worker has a problem, as a sentence such as `On eu-2.`. Returns undefined if there is only one daemon. */
 export function problemPlaces({ instances = [] }: Pick<WorkerHealth, "instances">): string | undefined {
   const known = instances.flatMap(({ name, state }) => (state === undefined ? [] : { name, state }));
   const affected = known.filter(({ state }) => isProblem(state)).map(({ name }) => name);
@@ -152,8 +152,8 @@ function checkIncident({ name, status, message }: HealthCheck): Incident[] {
 }
 
 /**
- * Returns one incident for all unreachable daemons, and one for those that are gone. A daemon that is gone is no incident if another one
- * has its name.
+ * Returns one incident for all unreachable daemons, and one for all daemons with the state `gone`. A daemon with the state `gone` is no
+ * incident if a daemon with another state has the same name.
  */
 function instanceIncidents(instances: readonly ListedInstance[]): Incident[] {
   const counted = withoutReplaced(instances);

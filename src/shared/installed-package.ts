@@ -1,4 +1,4 @@
-/** The fields of package.json by which the packages that another package requires are found. */
+/** The fields of package.json that list the packages which a package requires. */
 export interface InstalledPackage {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;

@@ -1,17 +1,23 @@
 import type { Instance } from "./contract/instances.js";
 
-/** Returns the name of a daemon, or its id if several of the daemons have the name. The labels of a list differ from each other. */
+/** Returns the name of a daemon, or its id if several daemons have the same name. Each label in a list of daemons is thus unique. */
 export function instanceLabel({ name, id }: Pick<Instance, "name" | "id">, all: readonly Pick<Instance, "name">[]): string {
   return all.filter((other) => other.name === name).length > 1 ? id : name;
 }
 
-/** Returns the daemons without those that are gone and have the name of another daemon, which replaces them. */
+/**
+ * Returns the daemons of a list, except replaced ones. A daemon with the state `gone` is replaced if a daemon with another state has the
+ * same name.
+ */
 export function withoutReplaced<Listed extends Pick<Instance, "name" | "state">>(all: readonly Listed[]): Listed[] {
   const live = new Set(all.filter(({ state }) => state !== "gone").map(({ name }) => name));
   return all.filter(({ name, state }) => state !== "gone" || !live.has(name));
 }
 
-/** Returns the daemons that give no entries and no numbers. `only` is the name or id of the only wanted daemon; empty: all are wanted. */
+/**
+ * Returns the daemons whose data is missing, because they are unreachable or gone. `only` is the name or id of the only daemon to check. If
+ * `only` is empty, checks all daemons.
+ */
 export function missingInstances<Listed extends Pick<Instance, "name" | "id" | "state">>(all: readonly Listed[], only: string): Listed[] {
   return withoutReplaced(all).filter(
     ({ name, id, state }) => (state === "unreachable" || state === "gone") && (only === "" || only === name || only === id),

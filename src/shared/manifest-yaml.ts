@@ -106,7 +106,10 @@ function readFields(document: Document.Parsed): ManifestReading {
   return { manifest: { document, fields }, faults: [] };
 }
 
-/** Returns a fault for each repeated key of a mapping. The time is linear, but the yaml package's own check compares all pairs of keys. */
+/**
+ * Returns a fault for each repeated key of a mapping. Takes linear time. The yaml package's own check is disabled, because it compares all
+ * pairs of keys.
+ */
 function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): ManifestFault[] {
   const seen = new Set<string>();
   return pairs.flatMap(({ key }) => {

@@ -49,8 +49,8 @@ function withConfig(fields: Readonly<Record<string, unknown>>, declared: Readonl
 }
 
 /**
- * Returns the entries of two mappings; an entry of `over` replaces the entry of `base` with the same key. Returns `over` unless both values
- * are mappings, so that the schema rejects an invalid value.
+ * Returns the entries of two mappings; an entry of `over` replaces the entry of `base` with the same key. If one of the values is not a
+ * mapping, returns `over`, so that the schema rejects an invalid value.
  */
 function merged(base: unknown, over: unknown): unknown {
   return isMapping(base) && isMapping(over) ? { ...base, ...over } : over;

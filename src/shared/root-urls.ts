@@ -1,4 +1,7 @@
-/** A URL that begins with `/` in a page, script or style sheet. If the site has a base path, the daemon must insert it before the URL. */
+/**
+ * A URL that begins with `/` in a page, script or style sheet. If the site has a base path, the daemon must insert the base path before the
+ * URL.
+ */
 export interface RootUrl {
   /** Position of the leading `/` in the text of the file. */
   readonly at: number;

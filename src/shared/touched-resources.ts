@@ -24,7 +24,7 @@ export function isNamedIn(known: Iterable<string>, name: string): boolean {
  * events, and after a resync.
  */
 export function touchedBy(type: EventType): readonly EventResource[] {
-  // A changed state of a worker changes nothing in the list of workers, which is long.
+  // The list of workers does not contain the health state, so clients do not need to reload this long list.
   if (type === "worker.health" || type === "plugin.health") return ["health"];
   const noun = nounOf(type);
   if (noun === "stream" || type === "index.resynced") return eventResources;

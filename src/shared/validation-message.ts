@@ -48,7 +48,7 @@ function typeName(expected: string): string {
   return typeNames[expected] ?? `of the type ${expected}`;
 }
 
-/** Returns the message for a value that is of none of several types. `errors` contains the issues of each type. */
+/** Returns the message for a value that matches none of the types of a union. `errors` contains the issues of each type. */
 function unionMessage(errors: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
   const inField = errors.flat().find(({ path }) => path.length > 0);
   if (inField) return issueText(inField);

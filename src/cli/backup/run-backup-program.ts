@@ -36,7 +36,7 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
 
 interface Confirmation<Plan> {
   readonly isDryRun: boolean;
-  /** Returns the question for the user from the result of a dry run. */
+  /** Returns the consequence that the confirmation shows. `plan` is the result of a dry run. */
   readonly consequenceOf: (plan: Plan) => string;
 }
 

@@ -24,7 +24,7 @@ export interface CheckedAnswer {
   readonly reason?: string | undefined;
 }
 
-/** The health check of a worker without a configured path. Any status below 500 proves that the worker runs. */
+/** The default health check of a worker. Accepts any status below 500, because such a status proves that the worker runs. */
 export const anyAnswer: AnswerCheck = { path: "/", accepts: (status) => status < 500, expected: "a status below 500" };
 
 /** Parses a health check of the form `PATH` or `PATH=STATUS`. Throws a usage error for other texts. */

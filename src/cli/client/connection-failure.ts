@@ -94,8 +94,8 @@ export function timeoutFailure(origin: string, limitMs: number): CommandError {
 }
 
 /**
- * Returns the system error code of an error. An AggregateError (connection to a host with several addresses) has the code of the first
- * contained error.
+ * Returns the system error code of an error. For an AggregateError, which occurs if a host has several addresses, returns the code of the
+ * first contained error.
  */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -12,8 +12,8 @@ import { HttpTransport } from "./http-transport.js";
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /**
- * Matches the API path of a discovery document, without `//host`, a URL or `..`. A path of another form is rejected, because it could lead
- * the key to another host.
+ * Matches an API path in a discovery document. Other forms, such as `//host`, a URL or a path with `..`, are rejected, because they could
+ * lead to another host, which would receive the key.
  */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
@@ -30,7 +30,7 @@ export interface Connection<Offered extends Operations> {
 
 /**
  * Connects to the daemon's API for the given operations. Sends the key only to an origin with a valid discovery document. Read-only
- * operations use the API path stored at sign-in. Throws NOT_SIGNED_IN without a key.
+ * operations use the API path stored at sign-in. Throws NOT_SIGNED_IN if no key is configured.
  */
 export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
   const connection = await connectAnonymously(context, offered);

@@ -1,6 +1,6 @@
 import type { CommandDefinition } from "./command.js";
 
-/** Functions that load the module of a command, by the words of the command. */
+/** The function that loads the module of a command, for each command. The key is the words of the command, such as `auth login`. */
 export const commandModules: CommandModules = {
   "auth login": () => import("../commands/auth/login.js"),
   "auth logout": () => import("../commands/auth/logout.js"),
@@ -88,7 +88,10 @@ export const commandModules: CommandModules = {
   help: () => import("../commands/help.js"),
 };
 
-/** Functions that load the module of a command, by the words of the command. runtimectl loads only the module of the command that runs. */
+/**
+ * Functions that load the modules of commands. The key is the words of a command, such as `auth login`. runtimectl loads only the module of
+ * the command that runs.
+ */
 export type CommandModules = Readonly<Record<string, () => Promise<{ readonly command: CommandDefinition }>>>;
 
 /** Loads the module of a command and returns its definition. */

@@ -4,12 +4,12 @@ import { globalFlagsWithValue } from "./global-options.js";
 import { nounHelp, rootHelp } from "./help.js";
 import type { HelpStyle } from "./help-layout.js";
 
-/** The result of searching the command that a command line selects. */
+/** The result of the search for the command that a command line selects. */
 export type CommandMatch =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: (style: HelpStyle) => string }
   | { readonly kind: "version" }
-  /** The shell requests completion candidates for the last word of the command line. Completion scripts run such command lines. */
+  /** A call of `runtimectl __complete` by a completion script. The shell requests completion candidates for the last word in `words`. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   | {
       readonly kind: "unknown";
@@ -50,7 +50,7 @@ export function matchCommand(given: readonly string[]): CommandMatch {
   };
 }
 
-/** Returns the verb of a noun that has this name, or to which this alias refers. Undefined if the noun has no such verb. */
+/** Returns the verb whose name or alias is `word`. Undefined if the noun has no such verb. */
 function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; readonly summary: string } | undefined {
   for (const name of [word, ...(ownValue(verbAliases, word) ?? [])]) {
     const entry = ownValue(verbs, name);

@@ -21,7 +21,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   terminated: "Terminated by SIGTERM",
 };
 
-/** Help text about two kinds of variables: Node.js reads NODE_EXTRA_CA_CERTS, and HTTP_PROXY has no effect. */
+/** Help text about variables that other command-line tools use. runtimectl itself does not read these variables. */
 export const nodeVariables = "Node.js reads NODE_EXTRA_CA_CERTS: additional certificate authorities to trust. HTTP_PROXY is ignored.";
 
 /** Descriptions of the settings of a profile in config.yaml. */

@@ -1,13 +1,13 @@
 import type { Output } from "../output/output.js";
 import type { OptionDefinition } from "./command.js";
 
-/** The flag `--instance` of commands that read entries or numbers of all daemons with the same primary. */
+/** The flag `--instance`. Commands with this flag read data of all daemons with the same primary, such as log entries and metrics. */
 export const instanceOption: OptionDefinition = {
   flags: "--instance <name>",
   description: "Only the daemon with this name or id, or self: the one that responds (default: all)",
 };
 
-/** Returns whether entries of several daemons can occur in the output. `instance` is the value of the option. */
+/** Returns whether the output can contain data of several daemons. `instance` is the value of the option. */
 export function hasSeveralInstances(instance: string | undefined): boolean {
   return instance === undefined || instance === "all";
 }

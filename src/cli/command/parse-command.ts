@@ -55,7 +55,7 @@ function hintOf({ code, message }: CommanderError, words: string): string {
   return optionHints[words]?.[option] ?? optionHints[""]?.[option] ?? `runtimectl ${words} --help`;
 }
 
-/** Returns an error message of the npm package commander on one line, without its prefix. */
+/** Returns an error message of the npm package commander as one line, without the prefix `error: `. */
 function sentenceOf({ code, message }: CommanderError): string {
   // Removes the surplus arguments from the message, because an argument can be the value of a secret.
   const text = code === "commander.excessArguments" ? message.replace(/( but got \d+):.*$/s, "$1") : message;

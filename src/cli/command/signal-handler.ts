@@ -1,7 +1,7 @@
 import { CommandError } from "./command-error.js";
 import { exitCodes } from "./exit-codes.js";
 
-/** Time between a signal and the forced exit of the process, in which the command can end normally and clean up. */
+/** Time between a signal and the forced exit of the process. During this time, the command can end normally and clean up. */
 const gracePeriodMs = 2000;
 
 /**
@@ -34,7 +34,9 @@ export class SignalHandler {
     this.#controller.abort(new CommandError(word.toUpperCase(), word, { exitCode }));
   }
 
-  /** Ends the process by SIGHUP. A normal exit would fail: Node.js would reset the terminal, which is closed, and abort. */
+  /**
+   * Ends the process by SIGHUP. A normal exit would fail: at exit, Node.js resets the terminal, and aborts because the terminal is closed.
+   */
   #onTerminalClosed(): void {
     this.#cleanUps.run();
     // Removes the SIGHUP listeners of runtimectl and of Ink, because SIGHUP does not end a process that has a listener.

@@ -73,8 +73,8 @@ function toPath(target: string, apiBase: string): string {
 }
 
 /**
- * Names of headers that the user cannot set. runtimectl sets these headers itself, because a credential in an argument would be visible to
- * other users.
+ * Matches the names of headers that the user cannot set: headers that runtimectl or its HTTP client sets, and headers with credentials,
+ * which other users could see in the command line.
  */
 const ownHeaders =
   /^(x-api-key|authorization|proxy-authorization|cookie|host|origin|connection|content-length|transfer-encoding|upgrade|expect)$/;

@@ -129,8 +129,8 @@ async function serve(
   try {
     return await ended;
   } finally {
-    // Stops the daemon, so that a running reload fails, and waits until the reload has ended. Otherwise the reload could write files into
-    // the folder while the folder is deleted.
+    // Stops the daemon, so that a running reload fails. Then waits until the reload has ended, because the caller deletes the temporary
+    // folder into which the reload writes.
     const closed = reloader?.close();
     await daemon.stop();
     await closed;

@@ -8,7 +8,8 @@ import { uploadedWorkers } from "../uploaded-workers.js";
 import { readProfiles } from "../config/read-profiles.js";
 
 /**
- * Placeholder for the unfinished word. No command contains this word, so the search for a command returns all candidates for its position.
+ * Placeholder for the unfinished word. No command has this name. If the unfinished word is a command name, the search therefore fails at
+ * this word and returns all command names that are possible there.
  */
 const noCommand = "\0";
 
@@ -22,7 +23,7 @@ const kindsOfNouns: Readonly<Record<string, ValueKind>> = {
   instances: "instance",
 };
 
-/** Returns all candidates for the last word. Does not filter the candidates by the text already typed, which the caller does. */
+/** Returns all candidates for the last word. The caller filters the candidates by the text already typed. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {
   const [before, typed] = [words.slice(0, -1), words.at(-1) ?? ""];
   const found = matchCommand([...before, noCommand]);

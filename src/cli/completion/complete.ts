@@ -10,7 +10,7 @@ import { candidatesFor } from "./candidates.js";
 const longestMs = 300;
 
 /**
- * Prints the candidates for the last word, one per line, for zsh and fish with a tab and a description. Never prompts. Prints no errors,
+ * Prints the candidates for the last word, one per line. For zsh and fish, adds a tab and a description. Never prompts. Prints no errors,
  * which would disturb the command line. Returns within `longestMs`.
  */
 export async function complete(

@@ -8,7 +8,10 @@ import { exitCodes } from "../command/exit-codes.js";
 export interface Credential {
   readonly origin: string;
   readonly key: string;
-  /** The daemon's API path at the time of sign-in, stored to save a discovery request. Undefined in files of older runtimectl versions. */
+  /**
+   * The daemon's API path at the time of sign-in. With this path, a command can skip the discovery request. Undefined in files of older
+   * runtimectl versions.
+   */
   readonly api?: string | undefined;
 }
 

@@ -1,6 +1,4 @@
-/**
- * The environment variables that runtimectl reads, by published name, with their meaning. A variable with an empty value counts as not set.
- */
+/** The names and meanings of the environment variables that runtimectl reads. A variable with an empty value counts as not set. */
 export const environmentVariables = {
   RUNTIMECTL_PROFILE: "The profile to use, like --profile.",
   RUNTIMECTL_URL: "The origin of the daemon, like --url.",

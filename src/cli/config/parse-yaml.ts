@@ -1,2 +1,2 @@
-/** The YAML parser. It is a separate module, so that runtimectl loads the parser only if a YAML file exists. */
+/** The YAML parser, in a separate module. runtimectl thus loads the parser only if a YAML file exists. */
 export { parse } from "yaml";

@@ -5,8 +5,8 @@ import { readFileIfThere } from "./read-file-if-there.js";
 
 const projectFileName = ".runtimectl.yaml";
 /**
- * Settings that a project file must not contain. Otherwise the author of a cloned repository could choose the server that receives the key,
- * and which certificate authorities are trusted.
+ * Settings that a project file must not contain. Otherwise the author of a cloned repository could select the server that receives the key,
+ * or the certificate authorities to trust.
  */
 const forbiddenKeys = ["url", "key", "keyFile", "cacert", "insecure"] as const;
 
@@ -41,7 +41,7 @@ async function profileIn(file: string, text: string): Promise<string | undefined
   return profile;
 }
 
-/** Returns the map in a YAML file, which is empty for an empty file. Returns undefined if the YAML is invalid or not a map. */
+/** Returns the map in a YAML file, or an empty map for an empty file. Returns undefined if the YAML is invalid or not a map. */
 function mapIn(parse: () => unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parse() ?? {};

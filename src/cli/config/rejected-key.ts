@@ -6,7 +6,7 @@ import type { Settings } from "./settings.js";
 const code = "AUTH_REQUIRED";
 
 /**
- * Returns the error if the response rejects the API key, with a hint for the source of the key. Returns undefined for any other response.
+ * If the response rejects the API key, returns the error, with a hint for the source of the key. Returns undefined for any other response.
  */
 export function rejectedKey({ origin, key }: Pick<Settings, "origin" | "key">, response: TransportResponse): CommandError | undefined {
   if (key === undefined || response.status !== 401 || !isAuthRequired(response)) return undefined;

@@ -19,7 +19,7 @@ export interface ResolvedSetting<Value> {
   readonly source: string;
 }
 
-/** Connection settings. A flag has priority over the environment, followed by the project file, the profile and the default. */
+/** Connection settings. The sources in order of priority: flag, environment variable, project file, profile, default. */
 export interface Settings {
   readonly profile: ResolvedSetting<string> | undefined;
   readonly isProduction: boolean;

@@ -24,8 +24,8 @@ interface KeptKey {
 }
 
 /**
- * Sends an API key to the daemon and returns the key's principal. Throws AUTH_REQUIRED if the daemon rejects the key. `source` is where the
- * key comes from, for messages.
+ * Sends an API key to the daemon and returns the key's principal. Throws AUTH_REQUIRED if the daemon rejects the key. `source` names the
+ * source of the key in error messages.
  */
 export async function verifyKey(context: Context, settings: Settings, key: string, source: string): Promise<VerifiedKey> {
   const asGiven = { ...settings, key: { value: key, source }, apiBase: undefined };

@@ -18,8 +18,8 @@ export interface ChosenVersion {
 }
 
 /**
- * Returns the declared version. Without it, returns `latest` if `latest` is active and `isBump` is false. Otherwise returns the version of
- * package.json if it is the highest, else the next patch or prerelease.
+ * Returns a declared version. Without one, returns `latest` if it is active and `isBump` is false. Otherwise returns the version of
+ * package.json if it is above all installed versions, else the patch or prerelease after the highest.
  */
 export function chooseVersion(
   { version, hasDeclaredVersion = false, packageJson }: Pick<PackageInfo, "version" | "hasDeclaredVersion" | "packageJson">,

@@ -11,7 +11,7 @@ import type { PackPlan } from "../pack/pack-plan.js";
 import type { Settings } from "../config/settings.js";
 
 const labelWidth = 10;
-/** Total size of the files in bytes from which `deploy` prints how to make the package smaller. */
+/** Total size of the files in bytes above which `deploy` prints how to make the package smaller. */
 const largePackageBytes = 50 * 1024 * 1024;
 
 /** The options of `deploy` as the user wrote them, before parsing. */
@@ -92,7 +92,10 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
   };
 }
 
-/** Prints the kind of project that `deploy` detected in a folder without a manifest, and the manifest that `deploy` uses for its output. */
+/**
+ * Prints the kind of project that `deploy` detected in a folder without a manifest, and the manifest that `deploy` generated for the build
+ * output.
+ */
 export function noteProject(context: Context, { project }: OpenedPackage): void {
   if (!project?.output) return;
   const { manifest } = project.output;

@@ -83,7 +83,9 @@ export class DeploymentRun {
     await this.#tell({ sizeBytes, health, deleted, url });
   }
 
-  /** Checks the installed version and deletes old versions. Replaces the upload if the same content is already installed. */
+  /**
+   * Runs instead of the upload if the same content is already installed and enabled. Checks the installed version and deletes old versions.
+   */
   async #checkInstalled(): Promise<void> {
     const { deployable, options, target } = this.#parts;
     const { url } = await target.locate(deployable);

@@ -88,8 +88,8 @@ async function run(context: Context, folder: string, words: readonly [command: s
 }
 
 /**
- * Returns the environment for the build without the variables of runtimectl. These can contain an API key, and a build runs code of other
- * authors.
+ * Returns the environment for the build without the variables of runtimectl. These variables can contain an API key, and a build runs code
+ * of other authors.
  */
 function withoutCredentials(variables: Context["variables"]): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !name.startsWith("RUNTIMECTL_")));

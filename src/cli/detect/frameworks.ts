@@ -1,4 +1,4 @@
-/** A possible output of a build. The output exists if a certain file exists. The manifest describes how to serve the output. */
+/** A possible output of a build. The output exists if `file` exists. `manifest` describes how to serve the output. */
 export interface FrameworkOutput {
   /** Path of the file that proves that the output exists, relative to the project. `*` stands for one folder name. */
   readonly file: string;

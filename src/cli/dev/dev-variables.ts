@@ -9,7 +9,7 @@ import type { PackPlan } from "../pack/pack-plan.js";
 
 /**
  * Files in the worker's folder that contain variables for `runtimectl dev`. `.dev.vars`, the file of Cloudflare's wrangler, overrides
- * `.env`. Both files are never packed.
+ * `.env`. Archives never contain these files.
  */
 const usualFiles = [".env", ".dev.vars"] as const;
 

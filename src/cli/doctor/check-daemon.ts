@@ -20,8 +20,8 @@ const keyWarningDays = 14;
  * daemon, stops after discovery.
  */
 export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
-  // Requests the discovery document without the key, because the server could be another program. Read-only profiles are allowed, because
-  // no check changes data.
+  // Requests the discovery document without the key, because the server could be another program. Disables read-only mode for the DELETE
+  // request of the check `origin`, which changes no data.
   const withoutKey = { ...settings, key: undefined, isReadOnly: false };
   const discovery = await attempt("discovery", async () => {
     const anonymous = await connectAnonymously(context, {}, withoutKey);

@@ -34,7 +34,10 @@ export function endsIn(unixSeconds: number, nowMs: number): string {
   return seconds <= 0 ? "expired" : `in ${inLargestUnit(seconds)}`;
 }
 
-/** Formats the expiry of an API key for a sentence: as a date, or within the last 2 days as the minute and the remaining time. */
+/**
+ * Formats the expiry of an API key for a sentence, as a date. If the expiry is less than 2 days away, returns the minute and the remaining
+ * time.
+ */
 export function endOn(unixSeconds: number, nowMs: number): string {
   const isFar = Math.abs(unixSeconds - nowMs / 1000) >= 2 * day;
   return isFar ? toDay(unixSeconds) : `${toMinute(unixSeconds)} (${endsIn(unixSeconds, nowMs)})`;

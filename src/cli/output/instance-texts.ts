@@ -1,6 +1,6 @@
 import type { Instance } from "../../shared/contract/instances.js";
 
-/** Returns the name of a daemon, with a mark if the daemon gave the response. */
+/** Returns the name of a daemon. A `*` marks the daemon that sent the response. */
 export function markedName({ name, isSelf }: Pick<Instance, "name" | "isSelf">): string {
   return isSelf ? `${name} *` : name;
 }

@@ -44,8 +44,8 @@ export function chosenFields(given: readonly string[]): readonly string[] | unde
 }
 
 /**
- * Replaces `--json=FIELDS` with `--json`. The argument parser defines `--json` without a value, because with one it would consume the next
- * argument.
+ * Replaces `--json=FIELDS` with `--json`. The argument parser defines `--json` as a flag without a value, because a flag with an optional
+ * value would consume the next argument.
  */
 export function withoutFields(words: readonly string[]): readonly string[] {
   const flags = outputFlags(words);

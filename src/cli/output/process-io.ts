@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import type { Io } from "./io.js";
 import { writeSync } from "node:fs";
 
-/** Node.js streams by file descriptor. They are only used if a synchronous write would block. */
+/** Node.js streams by file descriptor. Used only if a synchronous write would block. */
 const streams = { 1: () => process.stdout, 2: () => process.stderr } as const;
 
 /**

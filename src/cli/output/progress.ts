@@ -2,7 +2,7 @@ import { formatSize } from "../../shared/size.js";
 import type { Context } from "../command/command.js";
 
 const barWidth = 24;
-/** Time from which the progress bar shows a transfer rate, because rates over a shorter time vary too much. */
+/** Duration of a transfer from which the progress bar shows a rate. Rates over a shorter time vary too much. */
 const firstRateMs = 1000;
 
 export interface ProgressOptions {

@@ -5,8 +5,8 @@ import type { Redactor } from "./redactor.js";
 import { printableJson } from "./sanitize-for-terminal.js";
 
 /**
- * The file named by RUNTIMECTL_OUTPUT_FILE, which gets one line of JSON per result or error. Does not depend on the output format. Never
- * contains API keys.
+ * The file named by RUNTIMECTL_OUTPUT_FILE, which gets one line of JSON per result or error. The content does not depend on the output
+ * format, and never includes API keys.
  */
 export class ResultFile {
   readonly #descriptor: number;

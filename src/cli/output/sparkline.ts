@@ -13,7 +13,7 @@ export function sparkline(values: readonly number[], widthColumns: number, combi
   return columns.map((value) => levels[value === 0 ? 0 : Math.max(1, Math.round((value / maximum) * (levels.length - 1)))]).join("");
 }
 
-/** Combines a group of values by their maximum. For values that are not counts, such as durations. */
+/** Combines a group of values by their maximum. Use this function for values whose sum has no meaning, such as durations. */
 export function largest(group: readonly number[]): number {
   return Math.max(0, ...group);
 }

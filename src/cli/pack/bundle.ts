@@ -130,8 +130,8 @@ function inputsOf({ inputs }: Metafile): string[] {
 }
 
 /**
- * Returns definitions that code for Node.js expects and ES modules lack, such as `require`. They stand before the first line of the bundle,
- * which is a comment, so the source map stays valid.
+ * Returns definitions that code for Node.js expects and ES modules lack, such as `require`. Contains no line break: the caller puts the
+ * definitions before the comment in the bundle's first line, so that the source map stays valid.
  */
 function prelude(code: string, hasZippedModules: boolean): string {
   // Uses `var`, because modules in the bundle can declare variables with the same names.

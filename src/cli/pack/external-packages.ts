@@ -32,7 +32,7 @@ export function parseExternals({ bundle = false, external = [] }: { bundle?: boo
 
 /**
  * Returns the files of the packages and of their dependencies, at paths where the imports of the bundle find them. `externals` contains the
- * folders from which Node.js would search each package.
+ * folders from which Node.js would search for each package.
  */
 export async function planExternals(
   root: string,
@@ -84,8 +84,8 @@ class PackageLayout {
    * Adds the dependencies of all added packages. Skips optional dependencies that are not installed, and all optional peer dependencies.
    */
   async complete(): Promise<PlacedPackage[]> {
-    // Visits the packages level by level. The loop also visits the packages that it adds. A package that is added later thus never hides a
-    // package that an earlier import has found.
+    // The loop also visits the packages that it adds, and thus visits the packages level by level. A package that is added later never
+    // hides a package that an earlier import has found.
     for (const parent of this.#placed.values()) {
       const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
         (await readInstalledPackage(parent.source)) ?? {};
@@ -96,7 +96,7 @@ class PackageLayout {
   }
 }
 
-/** Returns the folders in which Node.js searches a package that a module in the folder `place` imports, nearest first. */
+/** Returns the folders in which Node.js searches for a package that a module in the folder `place` imports, nearest first. */
 function modulesFolders(place: string): string[] {
   if (place === "") return ["node_modules"];
   const above = place.slice(0, Math.max(0, place.lastIndexOf("node_modules/") - 1));

@@ -8,8 +8,8 @@ const codePattern = /\.[cm]?[jt]sx?$/;
 const modulesFolder = "node_modules/";
 
 /**
- * Returns the plan with all packages that the code imports, also from node_modules of parent folders (workspaces). Excludes the project's
- * node_modules if the output has its own and imports nothing from the project's.
+ * Returns the plan with all packages that the code imports, also from parent folders (workspaces). Excludes the project's own node_modules
+ * if the build output has a separate node_modules and imports nothing from the project's.
  */
 export async function withDependencies(plan: PackPlan, folder: string): Promise<PackPlan> {
   const { entrypoint, pluginEntry } = plan.facts;
@@ -26,7 +26,7 @@ export async function withDependencies(plan: PackPlan, folder: string): Promise<
   return { ...(await withMissingPackages(trimmed, root, packages)), imports };
 }
 
-/** Whether the plan contains a package where Node.js finds it for the importing module. */
+/** Whether the plan contains a package in one of the folders in which Node.js searches for imports of the module `importer`. */
 export function hasPackage({ files }: PackPlan, { name, importer }: Pick<PackageImport, "name" | "importer">): boolean {
   const folders = [""];
   for (let at = importer.indexOf("/"); at !== -1; at = importer.indexOf("/", at + 1)) folders.push(importer.slice(0, at + 1));
@@ -34,8 +34,8 @@ export function hasPackage({ files }: PackPlan, { name, importer }: Pick<Package
 }
 
 /**
- * Whether the folder of the entrypoint, or a folder between it and the root, has its own node_modules. Builds with Nitro and Next.js create
- * such a folder.
+ * Whether the folder of the entrypoint, or a folder between the root and the folder of the entrypoint, has its own node_modules. Builds
+ * with Nitro and Next.js create such a node_modules.
  */
 function hasOwnModules({ files }: PackPlan, entrypoint: string): boolean {
   const folders = [...entrypoint.matchAll(/\//g)].map(({ index }) => entrypoint.slice(0, index + 1));

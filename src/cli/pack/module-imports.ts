@@ -34,8 +34,8 @@ export interface ModuleImports {
 }
 
 /**
- * Follows the imports of a module within the folder, and returns the packages and missing files that all these modules import. `text` is
- * the code of the module if it is generated. Ignores other errors in modules.
+ * Follows the imports of a module within the folder. Returns the imported packages and the missing files of all visited modules. `text` is
+ * the code of the module if the code is generated. Ignores other errors, such as syntax errors.
  */
 export async function readImports(folder: string, entrypoint: string, text?: string): Promise<ModuleImports> {
   const { build } = await import("esbuild");

@@ -25,8 +25,8 @@ const besidePatterns = [
 ];
 
 /**
- * Makes bundled modules find the files beside their original location, and collects such files of installed packages. A file that is N
- * folders above the project is packed in `node_modules/.outside-N`.
+ * Makes bundled modules find the files beside their original location. Collects these files if they belong to installed packages. A file
+ * that is N folders above the project is packed in `node_modules/.outside-N`.
  */
 export class ModulePlaces {
   readonly #root: string;

@@ -18,11 +18,14 @@ import { manifestFileNames } from "../../shared/metadata-file-names.js";
 /** Manifest fields that only plugins have. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 const pluginModules = ["plugin.js", "plugin.mjs"];
-/** Names of the plugins that are built into the daemon. A package with such a name can only change their settings. */
+/**
+ * Names of the plugins that are built into the daemon. A package with one of these names can only change the settings of the built-in
+ * plugin.
+ */
 const builtInPlugins: ReadonlySet<unknown> = new Set(["plugin-gateway"]);
 /**
- * File names of which each package folder contains at least one. Only a detected project can have none of them, because its manifest is
- * generated.
+ * A package folder contains at least one of these files. Only the folder of a detected project can contain none of them, because its
+ * manifest is generated.
  */
 const packageMarkers = [...manifestFileNames, "package.json", ...pluginModules];
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];

@@ -17,7 +17,9 @@ import type { ModuleImports } from "./module-imports.js";
 import { archiveStem } from "./write-archive.js";
 import { openSelection, type Selection, type Verdict } from "../../shared/packing/selection.js";
 
-/** Maximum number of files in a package. The limit is above every limit of the daemon. It also stops the search if links form a circle. */
+/**
+ * Maximum number of files in a package, 4 times the daemon's default limit. The limit ends the scan of a folder with far too many files.
+ */
 const maximumFiles = 200_000;
 
 export interface PackedFile {
@@ -27,7 +29,7 @@ export interface PackedFile {
   readonly source: string;
   readonly sizeBytes: number;
   readonly rule: string;
-  /** Whether the file has the executable bit. Undefined unless the file comes from an existing archive. */
+  /** Whether the file has the executable bit. Set only if the file comes from an existing archive. */
   readonly executable?: boolean;
   /** Text that the content digest uses in place of the file's content. If the text is empty, the content digest omits the file. */
   readonly digestedAs?: string;
@@ -138,7 +140,9 @@ class Walk {
     };
   }
 
-  /** Visits all entries of a folder. `chain` contains the real paths of the folder's parents, by which a circle of links is detected. */
+  /**
+   * Visits all entries of a folder. `chain` contains the real paths of the parent folders, so that the method can detect a circle of links.
+   */
   async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
     // Reads the folder synchronously, because for thousands of small files, waiting for each promise takes longer than the call.
     for (const entry of readdirSync(source, { withFileTypes: true })) {

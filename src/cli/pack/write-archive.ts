@@ -7,8 +7,8 @@ import type { PackedFile } from "./pack-plan.js";
 import { createTarStream } from "./tar-writer.js";
 
 /**
- * Maximum number of bytes that have been read and wait for compression. Without this limit, reading faster than compression would fill the
- * memory.
+ * Maximum number of bytes that have been read and wait for compression. Without this limit, these bytes could fill the memory, because
+ * reading is faster than compression.
  */
 const readAheadBytes = 1024 * 1024;
 /**

@@ -46,7 +46,7 @@ export interface ServicePlan {
   readonly facts: object;
 }
 
-/** Shows the needed steps, asks the user for confirmation, and runs the steps in order. Resolves with whether a step changed something. */
+/** Shows the needed steps, asks the user for confirmation, and runs the steps in order. Resolves with true if a step changed something. */
 export async function runSteps(context: Context, plan: ServicePlan): Promise<boolean> {
   const { mode, options, consequence, typedName, facts } = plan;
   const needed = plan.steps.filter(({ isNeeded }) => isNeeded);

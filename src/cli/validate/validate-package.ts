@@ -94,9 +94,7 @@ export function findLayoutProblems({ files, links, facts }: PackPlan): Problem[]
   return [...refused, ...(hasAssets ? [] : [missing]), ...(isEntryPacked ? [] : [excluded]), ...secrets, ...left, ...sizeProblems(files)];
 }
 
-/**
- * Returns warnings if the files exceed the default limits of the daemon. They are never errors, because the operator can raise the limits.
- */
+/** Returns warnings if the files exceed the default limits of the daemon. Returns no errors, because the operator can raise the limits. */
 function sizeProblems(files: PackPlan["files"]): Problem[] {
   const problems: Problem[] = [];
   const { archiveEntries, expandedSize } = usualLimits;

@@ -52,7 +52,8 @@ function OpenMenu({ actions, onClose, onError }: Omit<CommandMenuProps, "isOpen"
   const onKeyDown = (event: KeyboardEvent) => {
     const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
     const step = steps[event.key];
-    // The list can still show the matches of the former text.
+    // React defers the update of the list. If the list still shows the matches of an earlier text, Enter runs the best match of the current
+    // text.
     if (event.key === "Enter") run(wanted === typed ? found[current] : commandsFor(commands, typed)[0]);
     else if (step === undefined || found.length === 0) return;
     else if (Math.abs(step) === 1) setChosen((current + step + found.length) % found.length);

@@ -11,7 +11,7 @@ export function AbsoluteTime({ at }: { at: number }) {
   );
 }
 
-/** Shows an end in the future: the date, and the remaining time if the end is near. `at` is Unix time in seconds. */
+/** Shows a time in the future, such as an expiry, as a date. If the time is near, adds the remaining time. `at` is Unix time in seconds. */
 export function EndTime({ at }: { at: number }) {
   const date = new Date(at * 1000);
   return (
@@ -22,7 +22,7 @@ export function EndTime({ at }: { at: number }) {
 }
 
 const hourSeconds = 3600;
-/** Remaining time, in seconds, below which an end is more than a date. */
+/** Remaining time in seconds below which `endText` adds the time of day and the remaining time to the date. */
 const nearSeconds = 48 * hourSeconds;
 
 /**

@@ -19,7 +19,7 @@ export type MenuEntry = {
   | { readonly run: () => void }
 );
 
-/** A button with three dots that shows the entries below it. An entry closes the menu. */
+/** A button with three dots that shows the entries below it. The menu closes when the user selects an entry. */
 export function ActionMenu({ label, entries }: { label: string; entries: readonly MenuEntry[] }) {
   return (
     <Popover label={label} button={<Icon name="more" />} closesOnClick>

@@ -167,7 +167,10 @@ function computedColor(place: HTMLElement, token: string): string {
   return color;
 }
 
-/** Selects the points that have a gap on both sides. Without a neighboring point, no line shows them. */
+/**
+ * Returns the indexes of the points that have a gap on both sides. The chart draws these points as dots, because a line needs two
+ * neighboring points.
+ */
 function lonelyPoints(plot: UPlot, seriesIndex: number): number[] {
   const values = plot.data[seriesIndex] ?? [];
   const isGap = (index: number) => values[index] === null || values[index] === undefined;

@@ -128,7 +128,7 @@ interface BodyRowProps<Row> {
   readonly position: number | undefined;
 }
 
-/** Renders again only with another row, position or columns, so that scrolling renders new rows only. */
+/** A row that React renders again only if its data, its position or the columns change. Scrolling thus renders only new rows. */
 const BodyRow = memo(RenderedRow) as typeof RenderedRow;
 
 function RenderedRow<Row>({ row, columns, position }: BodyRowProps<Row>) {
@@ -157,7 +157,7 @@ function classOf<Row>({ id, shownFrom, isNumeric, isActions }: Column<Row>): str
 function sort<Row>(rows: readonly Row[], by: Column<Row>["sortBy"], isDescending: boolean): readonly Row[] {
   if (!by) return rows;
   const sign = isDescending ? -1 : 1;
-  // Thousands of rows are compared a dozen times each, so their values are determined before.
+  // Computes the sort value of each row once, because sorting thousands of rows compares each row about a dozen times.
   const valued = rows.map((row) => ({ row, value: by(row) }));
   valued.sort(({ value: a }, { value: b }) => {
     if (typeof a === "number" && typeof b === "number") return sign * (a - b);

@@ -21,7 +21,7 @@ interface FilteredListProps<Row> {
   readonly keyOf: (row: Row) => string | number;
   /** Label of the search field, such as `Search by name or prefix`. */
   readonly searchLabel: string;
-  /** Returns the text of a row that the search term is compared with. The comparison ignores upper and lower case. */
+  /** Returns the searchable text of a row. The search ignores upper and lower case. */
   readonly textOf: (row: Row) => string;
   /** All states that a row can have. The state filter offers these states. */
   readonly states: readonly string[];

@@ -10,8 +10,8 @@ interface ProblemStartProps extends Pick<WorkerHealth, "suspect" | "isSinceStart
 }
 
 /**
- * Shows what a problem began with: the deployment that probably caused it, or the start of the daemon if the problem is older. Shows
- * nothing if neither is known.
+ * Shows how a problem began: with the deployment that probably caused the problem, or before the start of the daemon. Shows nothing if
+ * neither is known.
  */
 export function ProblemStart({ since, isSinceStart, suspect }: ProblemStartProps) {
   if (isSinceStart === true)

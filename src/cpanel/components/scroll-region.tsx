@@ -11,6 +11,6 @@ interface ScrollRegionProps {
 
 /** A scrollable box that can have the focus, so that keyboard users can scroll it. */
 export function ScrollRegion({ label, ...props }: ScrollRegionProps) {
-  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- keyboard users must be able to focus a scrollable box
   return <div {...props} role="region" aria-label={label} tabIndex={0} />;
 }

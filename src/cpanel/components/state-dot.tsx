@@ -9,8 +9,8 @@ const signs = new Map<string, string>(
 );
 
 /**
- * Shows a state as a symbol and a word. The symbol of a state that only a newer daemon has is `?`. The color only repeats the state. If
- * `children` is set, it replaces the word.
+ * Shows a state as a symbol and a word. A state that this version of the panel does not define, because the daemon is newer, has the symbol
+ * `?`. The color only repeats the state. If `children` is set, it replaces the word.
  */
 export function StateDot({ state, children = state }: { state: HealthState; children?: ReactNode }) {
   return (

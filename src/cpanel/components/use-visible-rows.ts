@@ -36,7 +36,7 @@ export function useVisibleRows(count: number, rowHeightPx: number | undefined): 
   }, [rowHeightPx, count]);
   if (rowHeightPx === undefined) return { body, first: 0, end: count };
   const last = Math.min(count, range.end);
-  // After the user filters a list, the list can end above the scroll position.
+  // After the user filters a list, the list can have fewer rows than `range.first`. The last rows are then rendered.
   return { body, first: Math.max(0, Math.min(range.first, last - stepRows)), end: last };
 }
 

@@ -106,7 +106,7 @@ function SectionLink({ section: { path, title, icon }, isCurrent, counts }: Sect
   );
 }
 
-/** Number of failing apps or plugins, or of unreachable daemons, beside a navigation entry. Nothing if there are none. */
+/** Shows the number of failing apps or plugins, or of unreachable daemons, beside a navigation entry. Shows nothing if the number is 0. */
 function FailingCount({ id, count }: { id: string; count: number }) {
   if (count === 0) return null;
   return (

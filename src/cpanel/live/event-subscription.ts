@@ -75,7 +75,8 @@ export class EventSubscription {
   }
 
   async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
-    // Other daemons publish a change before this one has received it. The events of this daemon repeat the change after that.
+    // Follows only the events of this daemon. Another daemon publishes a change before this daemon has received it. After receiving the
+    // change, this daemon publishes an event of its own.
     for await (const { type } of client.events.stream.follow({ query: { instance: "self" } }, { signal })) {
       if (signal.aborted) return;
       // The event stream counts as working after its first event. Headers are no proof, because a proxy can forward the headers and hold

@@ -78,8 +78,8 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
 }
 
 /**
- * Whether the 401 response means that the session is invalid. With the error code `INVALID_KEY`, the key that the user typed into the
- * sign-in form is wrong instead.
+ * Whether a 401 response means that the session is invalid. Returns false for the error code `INVALID_KEY`, with which the daemon rejects a
+ * key that the user typed into the sign-in form.
  */
 export function isSessionRefused(body: string): boolean {
   return /"(?:AUTH_REQUIRED|SESSION_AMBIGUOUS)"/.test(body);

@@ -2,11 +2,11 @@ import { eventResources, isNamedIn, type EventResource } from "../../shared/touc
 import { QueryState } from "./query-state.js";
 
 /**
- * Polling interval, while the event stream works, of resources for which the daemon sends change events. Polling finds changes that a user
- * made by hand on the disk.
+ * Polling interval of resources with change events while the event stream works. Polling finds changes that a user made by hand on the
+ * disk, because the daemon sends no events for these changes.
  */
 const fedIntervalMs = 60_000;
-/** Polling interval, while the event stream does not work, of resources for which the daemon sends change events. */
+/** Polling interval of resources with change events while the event stream does not work. */
 const unfedIntervalMs = 10_000;
 
 /** Names of the resources to request again after an event. A name that ends in a dot stands for all names with this prefix. */
@@ -21,7 +21,10 @@ const names: Readonly<Record<EventResource, readonly string[]>> = {
   health: ["workers.health", "plugins"],
 };
 
-/** Resources that also change without an event, such as when a daemon stops. They keep the intervals of the components that show them. */
+/**
+ * Resources that also change without an event, such as when a daemon stops. The panel polls these resources at the intervals that the
+ * components request.
+ */
 const polled: ReadonlySet<string> = new Set(["instances"]);
 
 /** All resources that the panel polls, by name. If two pages use the same name, they share one resource and its responses. */

@@ -12,7 +12,10 @@ export interface Section {
   readonly path: string;
   readonly title: string;
   readonly icon: IconName;
-  /** Permissions of which a key needs at least one. The navigation hides the section without them. Undefined for all keys. */
+  /**
+   * The navigation shows the section if the key has at least one of these permissions. If undefined, the navigation always shows the
+   * section.
+   */
   readonly permissions?: readonly Permission[];
   readonly view: LazyExoticComponent<ComponentType<SectionProps>>;
 }

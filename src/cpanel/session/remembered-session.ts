@@ -2,7 +2,7 @@ const storedName = "cpanel.session";
 
 /**
  * Stores in the browser whether a session exists and when it expires, never the key. Each tab can thus warn before the expiry. Without a
- * stored session, the panel sends no session request, because its 401 would appear on the console.
+ * stored session, the panel sends no session request, because the console would show the 401 response.
  */
 export class RememberedSession {
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -41,8 +41,7 @@ export class RememberedSession {
     try {
       this.#storage.setItem(this.#name, String(endsAt));
     } catch {
-      // Ignores the error. A browser without storage has the disadvantage that each reload of the panel requests the session from the
-      // daemon.
+      // Ignores the error. In a browser without storage, each reload of the panel requests the session from the daemon.
     }
   }
 

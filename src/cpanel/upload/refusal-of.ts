@@ -4,8 +4,8 @@ import type { PackageInfo } from "./package-info.js";
 import type { UploadTarget } from "./upload-target.js";
 
 /**
- * Returns the reason why the key is not allowed to install the package. Undefined if it is allowed to. The daemon checks the same rule
- * during the upload.
+ * Returns the reason why the key is not allowed to install the package. Undefined if the key is allowed to install it. The daemon checks
+ * the same rule during the upload.
  */
 export function refusalOf(
   { name }: PackageInfo,

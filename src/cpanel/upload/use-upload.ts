@@ -40,7 +40,7 @@ export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upl
       end.abort();
       sending.current?.abort();
     };
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- an offer is read once: a new render must not read the folder again, nor end what is sent
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- a new render must not read the folder again or abort the upload
   }, [offer]);
   const send = async ({ packageArchive, known }: { packageArchive: PackageArchive; known: Known | undefined }) => {
     const end = new AbortController();

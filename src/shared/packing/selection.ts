@@ -9,7 +9,7 @@ export interface SelectionFacts extends MainFiles {
   readonly packageJson: PackageJson | undefined;
 }
 
-/** Decides whether one path is packed, and names the rule behind the decision. */
+/** The decision whether a path is packed, and the rule behind the decision. */
 export interface Verdict {
   readonly kept: boolean;
   readonly rule: string;

@@ -74,8 +74,8 @@ export const command = defineCommand<[], Options>({
 });
 
 /**
- * Returns the name of the profile in which to store the key. The order is: the name in the flags, a profile with the same origin, the host
- * name of the origin.
+ * Returns the name of the profile in which to store the key. In order of priority: the name in the flags, the profile with the same origin,
+ * the host name of the origin.
  */
 function chooseName({ flags, environment }: Context, config: ConfigFile): string {
   const named = flags.profile ?? environment.RUNTIMECTL_PROFILE;
@@ -96,8 +96,8 @@ async function loginSettings(context: Context, config: ConfigFile, profile: stri
 }
 
 /**
- * Throws a usage error if an environment variable contains an API key, because the variable would override the stored key. With
- * `--key-stdin` or `--key-file`, the user accepts this, so the function does not throw.
+ * Throws a usage error if an environment variable contains an API key, because the variable would override the stored key. Throws no error
+ * with `--key-stdin` or `--key-file`, with which the user explicitly selects the key to store.
  */
 function refuseVariable({ flags, environment }: Context, settings: Settings, { keyStdin = false }: Options): void {
   if (keyStdin || flags.keyFile !== undefined) return;

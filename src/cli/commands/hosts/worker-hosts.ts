@@ -19,7 +19,7 @@ type Listing = Connection<{ hosts: { list: typeof list } }>;
 
 interface HostQuestion {
   readonly name: string;
-  /** The version for which the automatic host name is requested. Undefined for the active version. */
+  /** The version whose automatic host name is returned. If undefined, the automatic host name of the active version is returned. */
   readonly version?: string | undefined;
   /** Host names that a local manifest requests. If undefined, the host names of the active version's manifest are used. */
   readonly requested?: readonly string[] | undefined;

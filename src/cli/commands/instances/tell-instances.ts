@@ -2,7 +2,10 @@ import type { Notified } from "../../../shared/contract/instances.js";
 import type { Context } from "../../command/command.js";
 import { pluralize } from "../../output/format.js";
 
-/** Prints how many other daemons do the same, or why they do not. `instances` is undefined without a primary. */
+/**
+ * Prints the number of other daemons that were notified of the change. If only this daemon made the change, prints a warning with the
+ * reason. `instances` is undefined without a primary.
+ */
 export function tellInstances({ output }: Context, instances: Notified | undefined): void {
   if (instances?.problem !== undefined) output.warn(`only this daemon has done it. ${instances.problem}`);
   else if (instances) output.note(`${pluralize(instances.notified, "other daemon")} notified`);

@@ -5,7 +5,7 @@ import type { Context } from "../../command/command.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { pluralize } from "../../output/format.js";
 
-/** Pause between two requests. For each request, the daemon asks all others. */
+/** Pause between two requests. The pause limits the load, because the daemon sends a request to every other daemon for each request. */
 const pauseMs = 1000;
 
 interface DrainWait {

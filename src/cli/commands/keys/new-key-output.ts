@@ -97,7 +97,7 @@ function lifetimeText(lifetime = ""): string {
   return noun === undefined ? "" : `in ${pluralize(Number(count), noun)}, on `;
 }
 
-/** The file for a new API key. It is created before the key, so that no key is lost if the path is not writable. */
+/** The file for a new API key. The command creates the file before the key, so that no key is lost if the path is not writable. */
 class KeyFile {
   readonly path: string;
   readonly #handle: FileHandle;

@@ -45,7 +45,8 @@ function describe(key: ApiKey): string {
 }
 
 /**
- * Returns all keys, whose names appear in the confirmation. Empty if the key in use has only keys:revoke, which does not include keys:read.
+ * Returns all keys, so that the confirmation can show their names. Returns no keys if the key in use has the permission keys:revoke but not
+ * keys:read.
  */
 async function knownKeys({ client }: Connection<{ keys: { list: typeof list } }>): Promise<readonly ApiKey[]> {
   try {

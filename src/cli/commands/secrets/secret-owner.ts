@@ -37,8 +37,8 @@ export interface SecretOwner {
 }
 
 /**
- * Connects to the daemon for the secrets of a worker or namespace. Throws a usage error if the name is invalid, or if `--stage` is set for
- * a namespace.
+ * Connects to the daemon and returns the operations on the secrets of a worker or namespace. Throws a usage error if the name is invalid,
+ * or if `--stage` is set for a namespace.
  */
 export async function openSecretOwner(context: Context, text: string, { isStaged = false } = {}): Promise<SecretOwner> {
   const isOfNamespace = text !== "*" && isNamespace(text);

@@ -89,7 +89,7 @@ function instanceText({ version, state, reason }: NonNullable<WorkerHealth["inst
   return `${version ?? "-"} ${state}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
-/** Returns the start of the state. If the true start is unknown, the text contains "at least". */
+/** Returns the time at which the current state of the worker began, as text. If the exact time is unknown, the text contains "at least". */
 function sinceText(context: Context, { since, isSinceStart }: WorkerHealth): string {
   const time = timeText(context, since);
   return isSinceStart === true ? `at least since the start of the daemon, ${time}` : time;

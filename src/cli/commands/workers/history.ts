@@ -51,7 +51,8 @@ With several daemons, the numbers are sums, P50 and P99 are those of the slowest
     const found = await client.metrics.history({ query: { worker: name, range, instance } });
     const { incomplete } = found.points;
     const { isAligned } = context.output;
-    // In a pipe, the column is the last one, so that the position of all others stays the same for scripts.
+    // Inserts the column about incomplete rows. In a pipe, this column is the last one, so that the positions of the other columns stay the
+    // same for scripts.
     const withIncomplete = (columns: readonly string[], cell: string): string[] =>
       isAligned ? [...columns.slice(0, -1), cell, ...columns.slice(-1)] : [...columns, cell];
     const rows = [...groupsOf(found, rowSeconds[range])].map(([from, group]) => {

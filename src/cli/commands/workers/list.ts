@@ -29,8 +29,7 @@ export const command = defineCommand<[], { all?: boolean }>({
     const listed = all ? installed : uploadedWorkers(installed);
     const hidden = installed.length - listed.length;
     const workers = listed.map(({ versions, disabledVersions, deploys = {}, installs = {}, ...worker }) => {
-      // The API returns the built-in and the uploaded versions of a worker in separate rows. Only one version in both rows together is
-      // active.
+      // The API returns the built-in and the uploaded versions of a worker in separate rows. At most one version of both rows is active.
       const live = answeringVersion(installedVersions(installed.filter(({ name }) => name === worker.name)));
       return {
         ...worker,

@@ -127,7 +127,7 @@ async function openLogs(context: Context, references: readonly string[], query: 
 interface Shown {
   readonly isOneWorker: boolean;
   readonly isOneVersion: boolean;
-  /** Whether entries of several daemons can occur. */
+  /** Whether the output can contain entries of several daemons. */
   readonly hasInstances: boolean;
 }
 

@@ -77,7 +77,7 @@ function versionOf(text: string): string {
   throw usageError(`--to: ${JSON.stringify(text)} is not a version`, "use a version such as 1.2.0, or latest");
 }
 
-/** Runs `act`. If `act` throws, reverts the changes of versions and throws the same error. */
+/** Runs `act`. If `act` throws, reverts the changes in `switches` and throws the same error. */
 async function unlessItFails<Result>(switches: VersionTransaction, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();

@@ -5,7 +5,7 @@ import { reasonOf, type Session } from "../session/session.js";
 import type { Dashboard } from "../dashboard.js";
 import type { OneTimeSecret } from "../keys/one-time-secret.js";
 
-/** The result of an action, if one sentence is not enough to describe the result. */
+/** The result of an action that needs more than one sentence, such as a warning or a new API key. */
 export interface Outcome {
   readonly text: string;
   /** Whether the action succeeded, but with a problem such as a plugin that failed to load. */

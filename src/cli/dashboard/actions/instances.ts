@@ -3,7 +3,7 @@ import type { Instance } from "../../../shared/contract/instances.js";
 import { instanceLabel, isLastReady } from "../../../shared/instance-list.js";
 import type { Action } from "./action.js";
 
-/** A daemon, with what decides about its drain. */
+/** A daemon, with the data that decides whether and with which confirmation the user can drain the daemon. */
 export interface InstanceTarget {
   readonly instance: Instance;
   /** All daemons with the same primary. */
@@ -12,7 +12,7 @@ export interface InstanceTarget {
   readonly restrictedTo?: readonly string[] | undefined;
 }
 
-/** Starts the drain of a daemon, or ends it. */
+/** Starts the drain of a daemon. If the daemon is already draining, ends the drain. */
 export const toggleDrain: Action<InstanceTarget> = {
   id: "instances.drain",
   line: ({ instance, all }) =>

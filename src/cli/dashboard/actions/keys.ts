@@ -8,7 +8,7 @@ export interface KeyTarget {
   readonly key: ApiKey;
   /** Whether the dashboard uses this API key for its own requests. */
   readonly isOwn: boolean;
-  /** Whether the dashboard prints plain lines. A new API key would stay in the terminal. */
+  /** Whether screen reader mode is active. In this mode, all output stays in the terminal, so the dashboard must not show a new API key. */
   readonly isAccessible: boolean;
 }
 

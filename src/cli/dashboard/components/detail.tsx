@@ -9,7 +9,7 @@ import { SafeText } from "./safe-text.js";
 
 export interface Fact {
   readonly name: string;
-  /** Value of the property. Unless `mostLines` is set, the value is on one line and truncated to the available width. */
+  /** Value of the property. If `mostLines` is not set, the value is on one line and truncated to the available width. */
   readonly value: string;
   readonly color?: string | undefined;
   /** Maximum number of lines to which the value wraps. A longer value ends with an ellipsis, and `enter` shows it completely. */
@@ -24,12 +24,18 @@ interface Props {
   readonly height?: number;
 }
 
-/** Returns the number of lines of a title and facts in this width. A title wraps instead of being truncated, because lists truncate names. */
+/**
+ * Returns the number of lines that a title and facts need at this width. A long title wraps, because the user cannot see the whole name in
+ * the list.
+ */
 export function detailRows(title: string, facts: readonly Fact[], columns: number): number {
   return wrapped(title, columns).length + linesOf(facts, columns).length;
 }
 
-/** Shows the properties of the selected item. If a value or a property is not shown completely, the shortcut for opening shows all. */
+/**
+ * Shows the properties of the selected item. If the available space is too small for all values, the shortcut of `list.open` opens an
+ * overlay that shows all values completely.
+ */
 export function Detail({ title, facts, isStale = false, height }: Props) {
   const { columns, rows } = useSize();
   const titleLines = title === undefined ? [] : wrapped(title, columns);

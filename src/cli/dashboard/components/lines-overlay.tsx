@@ -8,7 +8,7 @@ import { SafeText } from "./safe-text.js";
 interface Props {
   readonly title: string;
   readonly lines: readonly string[];
-  /** Whether long lines wrap between words. Default: they are truncated, as the lines of a table. */
+  /** Whether long lines wrap between words. By default, long lines are truncated, as in a table. */
   readonly isWrapped?: boolean | undefined;
   readonly onClose: () => void;
 }

@@ -6,7 +6,7 @@ import { Rule } from "./rule.js";
 import { SafeText } from "./safe-text.js";
 
 const none: readonly never[] = [];
-/** Number of rows in which the details show a worker with a problem and its newest log lines. */
+/** Number of rows that the details need to show a worker with a problem and its newest log lines. */
 const leastDetailRows = 12;
 /** The vertical line between a list and the details of the selected item. */
 const divider = {
@@ -23,7 +23,7 @@ interface Props<Item> {
   readonly items: readonly Item[] | undefined;
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
-  /** Returns the text of an item in which the filter (`/`) searches. Default: the texts of the cells. */
+  /** Returns the text of an item that the filter (`/`) searches. Default: the texts of the cells. */
   readonly textOf?: (item: Item) => string;
   /** Two nouns for the line with the number of items: singular and plural. */
   readonly nouns: readonly [one: string, many: string];
@@ -126,7 +126,7 @@ export function ListScreen<Item>({
 
 /**
  * Returns the height of the details below a list in rows. The list needs one row per item, its rule and its headings. The details get the
- * other rows, and at least half of the height or `leastDetailRows`.
+ * other rows, but at least `leastDetailRows`, or half of the height if that is less.
  */
 function mediumDetailRows(rows: number, itemCount: number): number {
   return Math.max(rows - itemCount - 2, Math.min(leastDetailRows, Math.floor(rows / 2)));

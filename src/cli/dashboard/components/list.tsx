@@ -88,8 +88,8 @@ export function tableWidth<Item>(columns: readonly Column<Item>[], items: readon
 }
 
 /**
- * Returns the columns of a table that fit into the width. Omits the rightmost columns only if the longest name, or half of the width,
- * leaves no room for them. `items` are all items, so that a filter does not change the layout.
+ * Returns the columns that fit into the width. Reserves room for the longest name, at most half of the width, and omits columns from the
+ * right that do not fit then. `items` are all items, so that a filter does not change the layout.
  */
 export function placeColumns<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number): PlacedColumn<Item>[] {
   const room = Math.max(0, width - markWidth);
@@ -136,7 +136,10 @@ interface Options<Item> {
   /** Number of visible rows. */
   readonly height: number;
   readonly canOpen: boolean;
-  /** Identifier of the item to select first, in the form that `keyOf` returns. If the identifier changes, the list selects another item. */
+  /**
+   * Identifier of the item to select first, in the form that `keyOf` returns. If this field changes, the list selects the item with the new
+   * identifier.
+   */
   readonly firstKey?: string | undefined;
   /** Called for the selected item when the user presses enter. Without this callback, enter shows the details. */
   readonly onOpen?: ((item: Item) => void) | undefined;
@@ -175,7 +178,7 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
     [items, filter],
   );
   const found = selection.key === undefined ? -1 : matching.findIndex((item) => keyOf(item) === selection.key);
-  // Selects the first item by its key, so that another item does not become the selected one when the order changes.
+  // Stores the key of the first item as the selection. Otherwise a new order of the items would select another item.
   const topKey = matching[0] === undefined ? undefined : keyOf(matching[0]);
   useEffect(() => {
     setSelection((previous) => (previous.key === undefined && topKey !== undefined ? { ...previous, key: topKey } : previous));

@@ -79,8 +79,8 @@ export class Overlays {
   readonly state = (): OverlayState => this.#state;
 
   /**
-   * Replaces the current overlay. While an overlay shows a new API key, a further new key waits until the user closes the overlay, and other
-   * overlays are not shown, because the user could not see the key again.
+   * Replaces the current overlay. While an overlay shows a new API key, further new keys wait, and other overlays are not shown. Otherwise
+   * the new key would disappear, and the user could not see the key again.
    */
   show(overlay: Overlay): void {
     if (this.#state.overlay?.kind !== "reveal") this.#set({ ...this.#state, overlay });
@@ -93,7 +93,7 @@ export class Overlays {
     this.#set({ ...this.#state, overlay: this.#waiting.shift() });
   }
 
-  /** Shows a confirmation dialog. Resolves with whether the user confirmed. */
+  /** Shows a confirmation dialog. Resolves with true if the user confirms, else with false. */
   ask(question: Question): Promise<boolean> {
     return new Promise((resolve) => {
       const answer = (agreed: boolean) => {

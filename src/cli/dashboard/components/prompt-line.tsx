@@ -39,7 +39,7 @@ interface Options {
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
   readonly onCancel: () => void;
-  /** Returns the new text from the text so far and the typed text. Default: appends the typed text. */
+  /** Returns the new text of the input. `before` is the previous text. Default: appends the typed text to the previous text. */
   readonly afterTyping?: (before: string, typed: string) => string;
   /** Handles key presses other than typed text. Returns true if the function handled the key press. */
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;

@@ -21,7 +21,10 @@ export function RequirePermission({ permission, children }: Props) {
   );
 }
 
-/** Returns a function that checks whether a request with a permission can succeed: the API key has it, or the session is not known yet. */
+/**
+ * Returns a function that checks whether a request can succeed. The check returns true if the API key has the permission, or if the
+ * permissions of the API key are not loaded yet.
+ */
 export function useIsAllowed(): (permission: Permission) => boolean {
   const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions;
   return (permission) => permissions === undefined || permissions.includes(permission);

@@ -54,7 +54,10 @@ export function Header() {
   );
 }
 
-/** Shows the result of the last action above the footer. While the daemon is unreachable, shows for how long. */
+/**
+ * Shows the result of the last action above the footer. While the daemon is unreachable, shows for how many seconds, the next attempt and
+ * the error.
+ */
 export function StatusLine() {
   const { overlays } = useDashboard();
   const session = useContext(SessionContext);
@@ -140,7 +143,7 @@ export function Tabs({ current }: { readonly current: TabId }) {
   );
 }
 
-/** Returns the tabs without the last ones for which the line has no room. Keeps the current one. */
+/** Returns the tabs that fit on the line. Omits tabs from the end of the list, but never the current tab. */
 function fittingTabs<Tab extends { readonly id: TabId; readonly text: string }>(
   tabs: readonly Tab[],
   current: TabId,

@@ -3,7 +3,7 @@ import { useIsAllowed } from "../components/require-permission.js";
 import { useQuery } from "../queries/hooks.js";
 import type { LiveState } from "../queries/query-state.js";
 
-/** Default polling interval. For each request, the daemon asks all others. */
+/** Default polling interval. The interval limits the load, because the daemon sends a request to every other daemon for each request. */
 const usualIntervalMs = 10_000;
 
 /** Returns the daemons with the same primary. Sends no request if the API key lacks the permission. */

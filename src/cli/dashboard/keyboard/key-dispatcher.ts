@@ -51,7 +51,7 @@ export class KeyDispatcher {
     (meaning(layers.map(({ handlers }) => handlers)) ?? meaning(layers.map(({ refusals }) => refusals)))?.();
   }
 
-  /** Determines the actions with a handler again. Called after a change in the key scopes. */
+  /** Updates the list of actions that have a handler. Called after a change in the key scopes. */
   changed(): void {
     const offered = this.#reachable().flatMap(({ handlers }) => Object.keys(handlers) as ActionId[]);
     if (offered.length === this.#valid.length && offered.every((id, index) => id === this.#valid[index])) return;

@@ -25,7 +25,8 @@ export function KeyQueue({ keyboard, isBlocked, onSuspend }: Props) {
     dispatcher.press(key);
     setDrawn((count) => count + 1);
   };
-  // Presses the next key after the effect. React counts updates inside effects as a loop, and warns after 50 keys in a row.
+  // Dispatches the next key after the effect has ended. React treats repeated updates inside effects as a loop, and warns after 50 keys in
+  // a row.
   useEffect(() => {
     const next = setImmediate(pressNext);
     return () => clearImmediate(next);

@@ -25,8 +25,8 @@ const longestPaste = 10_000;
 const prefix = "pasted:";
 
 /**
- * Emits the names of pressed keys as the keymap writes them. A paste (bracketed paste) is emitted as a single key, which only text inputs
- * handle.
+ * Emits the name of each pressed key, in the notation of the keymap. A paste (bracketed paste) is emitted as a single key, which only text
+ * inputs handle.
  */
 export class Keyboard {
   readonly #stdin: KeySource;
@@ -63,7 +63,7 @@ export class Keyboard {
       const pasted = this.#pasted ?? "";
       this.#pasted = undefined;
       return [pastedKey(pasted)];
-      // Terminals remove control characters from pasted text. A ctrl-c within a paste therefore comes from the user.
+      // A ctrl-c within a paste is a key press of the user, because terminals remove control characters from pasted text.
     } else if (this.#pasted === undefined || (key.ctrl && key.name === "c")) return keyNames(text, key);
     else if (this.#pasted.length < longestPaste) this.#pasted += key.sequence ?? "";
     return [];
@@ -81,8 +81,8 @@ function keyNames(text: string | undefined, { name = "", ctrl, meta, shift, sequ
   const escapes = escapesBefore(sequence);
   const known = names[name] ?? (text === undefined || text === "" ? lastCharacter(sequence) : text);
   if (known === undefined || name === "escape") return escapes;
-  // A key with alt becomes two keys, `esc` and the key. On a slow connection, both can arrive together, and alt itself has no function in
-  // the dashboard.
+  // Emits a key with alt as two keys: `esc` and the key. On a slow connection, `esc` and a later key can arrive together and look like a
+  // key with alt. The dashboard has no shortcuts with alt.
   return meta ? [...escapes, known] : [known];
 }
 

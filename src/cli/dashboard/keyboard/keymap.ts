@@ -2,8 +2,8 @@ import { nearestWord } from "../../../shared/nearest-word.js";
 import { usageError } from "../../command/command-error.js";
 
 /**
- * All actions of the dashboard with their default shortcuts. Actions with the same default shortcut do the same on different screens, such
- * as delete.
+ * All actions of the dashboard with their default shortcuts. Actions with the same default shortcut have the same purpose on different
+ * screens, such as deleting an item.
  */
 export const actionTable = {
   "screen.overview": { keys: ["1"], label: "overview", where: "everywhere", isUsual: true },
@@ -82,7 +82,7 @@ interface ActionEntry {
   /** Key names as in `ui.keys` of config.yaml: `j`, `D`, `up`, `pgdn`, `enter`, `ctrl-d`. The footer shows the first of them. */
   readonly keys: readonly [string, ...string[]];
   readonly label: string;
-  /** Where the shortcut works: `everywhere`, in all `lists`, or on the screen with this name. */
+  /** Where the shortcut works: `everywhere`, `lists` for all lists, or the name of the only screen. */
   readonly where: string;
   /** Whether only the help shows the shortcut, and not the footer. */
   readonly isUsual?: boolean;

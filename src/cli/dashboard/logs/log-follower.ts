@@ -137,7 +137,7 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // The streams of several workers do not arrive in the order of writing.
+    // Sorts the lines if necessary, because entries from several streams do not arrive in the order in which the daemon wrote them.
     if (lines.some((line, index) => index > 0 && order(lines[index - 1] as LogLine, line) > 0)) lines.sort(order);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }
@@ -148,7 +148,7 @@ class LogFollower {
   }
 }
 
-/** Compares lines by time. The ids of a daemon order its entries within a millisecond. */
+/** Compares lines by time. Compares lines of the same millisecond by id, because a daemon numbers its entries in ascending order. */
 function order(one: LogLine, other: LogLine): number {
   return one.entry.time - other.entry.time || one.id - other.id;
 }

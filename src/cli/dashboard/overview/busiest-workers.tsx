@@ -16,7 +16,7 @@ const nameShare = 0.3;
 
 /**
  * Lists the workers with the most requests in the last minute. Shows request rate, failures, latency, memory, and a sparkline of the last
- * hour. The control panel is not included, because it only shows the daemon.
+ * hour. Omits the control panel, because its requests only show the state of the daemon.
  */
 export function BusiestWorkers() {
   const { columns, rows } = useSize();

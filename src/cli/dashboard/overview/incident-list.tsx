@@ -106,7 +106,7 @@ function causeOf({ reason, error, where }: Incident): string {
 interface Remedy {
   readonly action: ActionId;
   readonly text: string;
-  /** The command to show if the key of the action does not work, such as without the permission. */
+  /** The command that the list shows if the shortcut of the action does not work, for example because the permission is missing. */
   readonly otherwise?: string;
 }
 

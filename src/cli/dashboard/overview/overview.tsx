@@ -18,7 +18,10 @@ import { useIncidents } from "./use-incidents.js";
 
 /** Number of rows for the facts about the daemon in a terminal with fewer than 120 columns. These rows do not contain the daemon's URL. */
 const daemonRows = 5;
-/** Minimum number of free rows in such a terminal from which the busiest workers share these rows with the events. */
+/**
+ * Minimum number of free rows for both the busiest workers and the events, in a terminal with fewer than 120 columns. If fewer rows are
+ * free, the screen omits the busiest workers.
+ */
 const leastSharedRows = 8;
 
 /** The first screen: the incidents, then the load and state of the daemon, then the recent events. */

@@ -8,7 +8,10 @@ import { instanceLabel } from "../../../shared/instance-list.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { useQuery } from "../queries/hooks.js";
 
-/** Command verbs whose argument is a new name, not the name of an installed package or existing item. */
+/**
+ * Command verbs whose argument is not the name of an existing item. Some of these verbs have no argument, others have a new name as their
+ * argument.
+ */
 const withoutNames = new Set(["list", "create", "meta", "loaded", "reload"]);
 
 interface Known {

@@ -31,7 +31,7 @@ const columnsOf = (order: Order): readonly Column<Row>[] => [
 interface Row extends PluginTarget {
   /** Details of a loaded plugin. Undefined if the plugin is not loaded. */
   readonly loaded: LoadedPlugin | undefined;
-  /** Position at which the hooks of the plugin run among all plugins, from 1. */
+  /** Position of the plugin in the order in which the daemon runs the hooks of the plugins, from 1. */
   readonly position: number;
   readonly loadedCount: number;
   readonly stateOf: (name: string) => string;

@@ -20,7 +20,10 @@ const receivedMs = 2000;
 const keptEvents = 100;
 /** The event stream starts with the events of this past period. */
 const storedPeriod = "24h";
-/** Names of the queries to refresh after a change, by API resource. `isNamedIn` matches the names. */
+/**
+ * Names of the queries to refresh after a change, by API resource. A name that ends with a dot stands for all names with this prefix (see
+ * `isNamedIn`).
+ */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   // A worker with a changed manifest can request other hosts and secrets.
   workers: ["workers", "health", "hosts", "secrets."],
@@ -32,7 +35,7 @@ const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   health: ["health", "plugins"],
 };
 
-/** Names of all queries that events refresh. `isNamedIn` matches the names. */
+/** Names of all queries that events refresh. A name that ends with a dot stands for all names with this prefix (see `isNamedIn`). */
 export const fedNames: ReadonlySet<string> = new Set(eventResources.flatMap((resource) => liveNames[resource]));
 
 /**

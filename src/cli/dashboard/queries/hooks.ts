@@ -9,8 +9,8 @@ import { lacking, useMay, useMissingPermissions } from "../components/require-pe
 const tickMs = 1000;
 
 /**
- * Returns the state of a query and keeps it up to date while the component is mounted. All callers must use the same request for a name.
- * Unless `isWanted`, the component does not cause a request. `intervalMs` replaces the polling interval, unless the user chose a longer one.
+ * Returns the state of a query and keeps it up to date while the component is mounted. All callers must use the same request for a name. If
+ * `isWanted` is false, sends no request. A longer interval of the user overrides `intervalMs`.
  */
 export function useQuery<Value>(
   name: string,

@@ -2,7 +2,7 @@ import { isNamedIn } from "../../../shared/touched-resources.js";
 import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
-/** Minimum time between two polling requests. It limits the load on the daemon, regardless of the number of queries. */
+/** Minimum time between two polling requests. This pause limits the load on the daemon, regardless of the number of queries. */
 const pauseMs = 500;
 /**
  * Polling interval for queries that events also refresh. Polling finds folders that a user changed by hand, for which the daemon sends no
@@ -43,7 +43,10 @@ export class QueryClient {
   constructor(options: {
     readonly refreshMs: number;
     readonly onRefused: (error: Error) => void;
-    /** Names of queries that events refresh while `setFed(true)` is in effect. `isNamedIn` matches the names. */
+    /**
+     * Names of queries that events refresh while the event stream is connected. A name that ends with a dot stands for all names with this
+     * prefix (see `isNamedIn`).
+     */
     readonly fedNames?: ReadonlySet<string>;
   }) {
     this.#refreshMs = options.refreshMs;
@@ -83,8 +86,8 @@ export class QueryClient {
   }
 
   /**
-   * Marks the named queries as outdated. Queries of mounted components run now, others when a component mounts them. `isNamedIn` matches
-   * the names.
+   * Marks the named queries as outdated. Queries of mounted components run now, others when a component mounts them. A name that ends with
+   * a dot stands for all names with this prefix (see `isNamedIn`).
    */
   touch(names: ReadonlySet<string>): void {
     for (const [name, resource] of this.#resources) if (isNamedIn(names, name)) resource.askedAtMs = undefined;

@@ -30,7 +30,7 @@ export class QueryState<Value> {
     return this.#listeners.size > 0;
   }
 
-  /** Shortest polling interval of the listeners. Undefined if one of them has none, so that the usual interval applies. */
+  /** Shortest polling interval of the listeners. Undefined if at least one listener has no interval. The default interval then applies. */
   get intervalMs(): number | undefined {
     const intervals = [...this.#listeners.values()];
     return intervals.includes(undefined) ? undefined : Math.min(...(intervals as number[]));

@@ -16,7 +16,7 @@ export class Session {
   readonly live: QueryClient;
   /** The context for commands, with the profile of this session. */
   readonly context: Context;
-  /** Opens a separate connection whose requests the signal of the given context aborts. */
+  /** Opens a separate connection. The signal of the given context aborts the requests of this connection. */
   readonly connect: typeof connect;
   /** The event stream of the daemon. */
   readonly events: EventSubscription;

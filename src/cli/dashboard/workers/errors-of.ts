@@ -5,7 +5,9 @@ import type { Fact } from "../components/detail.js";
 /** Maximum number of error codes shown, the most frequent first. */
 const shownCodes = 3;
 
-/** Returns the number of failed requests since the daemon started, their current share, and the most frequent error codes. */
+/**
+ * Returns the number of failed requests since the daemon started, the current share of failed requests, and the most frequent error codes.
+ */
 export function errorsOf({ requests, errors }: Pick<Totals, "requests" | "errors">): Fact {
   const codes = Object.entries(errors.byCode)
     .toSorted(([, a], [, b]) => b - a)

@@ -7,8 +7,8 @@ export const workerOrders = ["severity", "name", "rate", "memory"] as const;
 export type WorkerOrder = (typeof workerOrders)[number];
 
 /**
- * Returns the rows in the given order, and rows that are equal in it by name. By severity and by name, the versions of a worker stay
- * together. By rate and by memory, the highest value is first.
+ * Returns the rows in the given order. Rows that are equal in this order are sorted by name. The orders `severity` and `name` keep the
+ * versions of a worker together. The orders `rate` and `memory` start with the highest value.
  */
 export function sortedRows(rows: readonly WorkerRow[], order: WorkerOrder): WorkerRow[] {
   const severities = new Map<string, number>();

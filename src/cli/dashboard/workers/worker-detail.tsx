@@ -18,11 +18,17 @@ import { markedState, stateColor } from "../components/state-mark.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
-/** Minimum number of visible log lines. If the versions leave less space, they share one line. If a long error does, it is cut. */
+/**
+ * Minimum number of visible log lines. If the space is too small, the list of versions shrinks to one line, and a long cause or error is
+ * truncated.
+ */
 const leastLogRows = 3;
-/** Minimum number of log lines in a low terminal, where the last properties are omitted: the newest error and the newest line. */
+/**
+ * Minimum number of log lines in a terminal with few rows: the newest error and the newest line. The last properties are omitted if they do
+ * not fit.
+ */
 const leastTailRows = 2;
-/** Maximum numbers of lines of a cause and of an error, from the preferred one to the least. */
+/** Possible line limits for the cause and for the error of a problem. The first limit that leaves enough space for the log applies. */
 const causeLines = [4, 3, 2, 1] as const;
 
 interface Props {
@@ -62,7 +68,7 @@ export function WorkerDetail({ row, isStale }: Props) {
   );
 }
 
-/** Registers the shortcuts for the selected worker that change nothing on the server. */
+/** Registers shortcuts for the selected worker. Only shortcuts that change nothing on the server are included. */
 function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   const { context, overlays, copy } = useDashboard();
   const { show } = useNavigation();
@@ -96,7 +102,7 @@ function stateOf({ isEnabled, state, health, version, answering }: WorkerRow, pa
   return `${markedState(state)}${since}, active at ${path}`;
 }
 
-/** Returns the cause of a problem, and the version that is related to it. */
+/** Returns the cause of a problem, the last error, and the version after whose deployment the problem began. */
 function problemOf(health: WorkerHealth | undefined, mostLines: number): Fact[] {
   if (health?.reason === undefined) return [];
   const { reason, lastError, suspect } = health;

@@ -1,7 +1,8 @@
 import type { ConfigSchema } from "../../../shared/config-schema.js";
 
 /**
- * How a value is edited: `switch` is true, false or a map of settings; `list` has one text or group per item; `yaml` is any value as text.
+ * The form control for a value. `switch`: true, false or a map of settings. `list`: one text or group of fields per item. `yaml`: any value
+ * as YAML text.
  */
 export type SchemaKind = "choice" | "boolean" | "text" | "list" | "group" | "switch" | "yaml";
 

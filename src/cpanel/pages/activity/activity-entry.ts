@@ -3,7 +3,7 @@ import { changeTypes, nounOf, type ChangeSubject } from "../../../shared/contrac
 import type { RuntimeEvent } from "../../../shared/contract/events.js";
 import { rowKey } from "../logs/log-row.js";
 
-/** Outcomes of a row. The audit log has its own outcomes, and `observed` marks an event that no request caused. */
+/** Outcomes of a row: the outcomes of the audit log, and `observed` for an event that no request caused. */
 export const outcomes = ["done", "refused", "failed", "observed"] as const;
 export type Outcome = (typeof outcomes)[number];
 
@@ -24,7 +24,7 @@ export interface ActivityEntry {
   readonly subject: string;
   readonly message?: string | undefined;
   readonly address?: string | undefined;
-  /** Name or id of the daemon that wrote the entry. Undefined without other daemons. */
+  /** Name or id of the daemon that wrote the entry. Undefined if there is only one daemon. */
   readonly instance?: string | undefined;
   readonly requestId?: string | undefined;
   /** The entry as the daemon sent it, for the export. */
@@ -86,7 +86,7 @@ function isOneOf(known: readonly string[], type: string): boolean {
 function subjectText(subject: ChangeSubject | undefined): string {
   if (!subject) return "";
   const { name, version, host, secret, id, paths, namespaces, replacedBy } = subject;
-  // A session or key for all namespaces has `*`, which names nothing.
+  // Omits `*`, which stands for all namespaces, because it does not distinguish one key or session from another.
   const limited = namespaces?.filter((namespace) => namespace !== "*").join(", ");
   const owner = name ?? (limited === "" ? undefined : limited);
   const parts = [

@@ -89,7 +89,7 @@ export class ActivityFollower {
   #follow<Received>({ open, toEntry }: Source<Received>): Promise<void> {
     return followStream(open, {
       signal: this.#end.signal,
-      // If one stream loses its connection, the table still shows the error with which the daemon rejected the other stream.
+      // If a stream loses its connection, keeps the error with which the daemon rejected the other stream.
       onPhase: (phase, error) => this.#change(phase === "lost" ? { phase } : { phase, error }),
       take: (received) => this.#take(toEntry(received)),
     });

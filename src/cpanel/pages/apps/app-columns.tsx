@@ -147,7 +147,10 @@ function LastHour({ sparkline }: { sparkline: WorkerSparkline | undefined }) {
   );
 }
 
-/** Returns the share of failed requests in the last hour, from 0 to 1. A single failure among many requests does not color the hour. */
+/**
+ * Returns the share of failed requests in the last hour, from 0 to 1. The share decides the color of the sparkline, so a single failure
+ * among many requests does not change the color.
+ */
 function failedShareOf({ requests, failed }: WorkerSparkline): number {
   return sum(failed) / Math.max(1, sum(requests));
 }

@@ -27,7 +27,9 @@ export const sourceChoices = [
   { value: "all", label: "all, built-in too" },
 ];
 
-/** Returns the group of an app. An app without a known state is in the group of its enabled versions. */
+/**
+ * Returns the group of an app. If all versions are disabled, the group is `disabled`. While the state is unknown, the group is `serving`.
+ */
 export function segmentOf({ name, serving }: Pick<App, "name" | "serving">, health: HealthByName): Exclude<AppSegment, ""> {
   if (serving === undefined) return "disabled";
   const state = health.get(name);

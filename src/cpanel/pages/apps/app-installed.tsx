@@ -4,7 +4,7 @@ import type { Installed } from "../../upload/upload-target.js";
 import type { App } from "./app.js";
 import { appUrl } from "./app-url.js";
 
-/** Shows the URL of an app after an upload, or that the uploaded version is disabled. */
+/** Shows the result of an upload: the URL of the app, or a note that the uploaded version is disabled. */
 export function AppInstalled({ name, version, known: app, onClose }: Installed<App> & { readonly onClose: () => void }) {
   const servedAt = useServedAt();
   const isOff = app?.versions.some((installed) => installed.version === version && !installed.enabled) ?? false;

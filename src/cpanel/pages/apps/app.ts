@@ -15,8 +15,8 @@ export interface App extends InstalledWorker {
 }
 
 /**
- * Converts the API's list of workers to a list of apps, sorted by name. The API has a separate row for the built-in versions and for the
- * uploaded versions of a worker.
+ * Converts the API's list of workers to a list of apps, sorted by name. In the API's list, a worker can have two rows: one for its built-in
+ * versions and one for its uploaded versions.
  */
 export function toApps(workers: readonly Worker[]): readonly App[] {
   const byName = new Map<string, Worker[]>();

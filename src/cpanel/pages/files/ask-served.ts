@@ -27,7 +27,10 @@ export interface Served {
   readonly text: string;
   /** Reason why the package is not served. Undefined if the package is served. */
   readonly failure: string | undefined;
-  /** Whether the daemon no longer has the version under its name, so that the pages of the app can disappear. */
+  /**
+   * Whether the daemon no longer lists the version, for example after a change of the name in the manifest. The page of the app can then
+   * close.
+   */
   readonly isGone?: boolean;
 }
 

@@ -9,8 +9,8 @@ export interface FileToSend {
 }
 
 /**
- * Returns the dropped files. Files from dropped folders have relative paths. Rejects with an error above the maximum number of files for
- * one upload. Works only during the drop event.
+ * Returns the dropped files. Files from dropped folders have relative paths. Rejects if the number of files exceeds the maximum for one
+ * upload. Works only during the drop event.
  */
 export async function droppedFiles(transfer: DataTransfer): Promise<readonly FileToSend[]> {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");

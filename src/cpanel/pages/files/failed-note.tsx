@@ -10,7 +10,7 @@ interface FailedNoteProps {
   readonly onUndo?: () => void;
 }
 
-/** Reports that the daemon no longer serves a package since a change of its files. Offers to revert the change. */
+/** Reports that the daemon no longer serves a package after a change of its files. Offers to revert the change. */
 export function FailedNote({ of: { kind, name }, failed: { change, text, failure }, onUndo }: FailedNoteProps) {
   return (
     <div className="error-note" role="alert">

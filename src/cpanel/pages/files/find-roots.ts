@@ -7,7 +7,7 @@ export async function findRoots(api: FileApi, { name, isBuiltIn }: PackageRef): 
   const { entries } = (await api.list({ query: {} })).data;
   const mounts = entries.map(({ path }) => path).filter((path) => !isBuiltIn || isBuiltInMount(path));
   const candidates = mounts.map((mount) => `${mount}/${name}`);
-  // Does not check a single candidate, because listing its files shows later whether the folder exists.
+  // Does not check a single candidate. When the panel lists the files of this folder later, the response shows whether the folder exists.
   if (!isBuiltIn && candidates.length === 1) return candidates;
   const found = await Promise.all(mounts.map((mount) => holds(api, mount, name)));
   return candidates.filter((_, index) => found[index]);

@@ -21,7 +21,7 @@ interface TextEditorProps {
 export function TextEditor({ folder, name, opened, download, onReload }: TextEditorProps) {
   const { saved, changedMeanwhile, isPending, error, broken, save, forget } = useSave(folder, name, opened);
   const [draft, setDraft] = useState(opened.text.text);
-  // The user can press Ctrl+S right after another key, before React has rendered the page with the new text.
+  // Holds the newest text, because the user can press Ctrl+S right after another key, before React has rendered the new text.
   const typed = useRef(draft);
   const isChanged = draft !== saved;
   const change = (text: string) => {

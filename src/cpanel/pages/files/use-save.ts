@@ -66,7 +66,8 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
       setSaved({ text, etag: await etagOfWritten(api, path, written) });
       setBefore(saved.text);
       const served = await check(`${name} is saved`);
-      // If the app no longer exists, its page closes. For this reason, the message offers Undo.
+      // If the daemon no longer lists the version, the page of the app can close. The message therefore contains the button that reverts
+      // the save.
       const undo = { label: "Undo the save", run: () => void save(saved.text, true) };
       if (served?.isGone) toasts.say(`${name} is saved, and ${served.text}.`, { tone: "danger", subject: path, action: undo });
     });

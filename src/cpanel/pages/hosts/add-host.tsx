@@ -13,7 +13,7 @@ import { useApps } from "../apps/use-apps.js";
 import { hostOperations } from "./host-operations.js";
 
 interface AddHostProps {
-  /** Name of the worker that the host serves. Undefined: the user chooses one of all workers. */
+  /** Name of the worker that the host serves. If undefined, the user selects the worker in the dialog. */
   readonly worker?: string | undefined;
 }
 

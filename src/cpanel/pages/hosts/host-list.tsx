@@ -23,7 +23,7 @@ const columns: readonly Column<HostRow>[] = [
 ];
 
 interface HostListProps {
-  /** Name of the only worker whose hosts are listed. Undefined: the hosts of all workers, with filters. */
+  /** Name of the only worker whose hosts are listed. If undefined, the table lists the hosts of all workers and has filters. */
   readonly worker?: string;
 }
 

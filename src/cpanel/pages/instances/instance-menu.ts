@@ -2,7 +2,7 @@ import type { Instance } from "../../../shared/contract/instances.js";
 import type { RowAction } from "../../components/row-actions.js";
 import type { InstanceActions } from "./use-instance-actions.js";
 
-/** Returns the actions that are possible for a daemon: none if it is gone, otherwise to start or to end its drain. */
+/** Returns the possible actions for a daemon: start a drain, or end it. Returns no actions for a daemon with the state `gone`. */
 export function instanceMenu(instance: Instance, actions: InstanceActions): readonly RowAction[] {
   const { isPending } = actions;
   if (instance.state === "gone") return [];

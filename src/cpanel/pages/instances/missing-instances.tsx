@@ -4,7 +4,7 @@ import { useInstances } from "./use-instances.js";
 import "./instances.css";
 
 interface MissingInstancesProps {
-  /** Name or id of the only daemon whose entries the page shows. Empty or undefined: all daemons. */
+  /** Name or id of the only daemon whose entries the page shows. If empty or undefined, the page shows the entries of all daemons. */
   readonly instance?: string | undefined;
   /** Plural noun for the entries or values, such as `lines`. */
   readonly noun: string;

@@ -11,7 +11,7 @@ const DrainInstance = lazy(async () => ({ default: (await import("./drain-instan
 export interface InstanceActions {
   readonly isPending: boolean;
   readonly error: unknown;
-  /** Opens the dialog that asks for confirmation, then lets the daemon report that it is not ready. */
+  /** Opens the dialog that asks for confirmation. After the confirmation, the daemon reports that it is not ready. */
   readonly drain: (instance: Instance) => void;
   readonly endDrain: (instance: Instance) => void;
   /** The open dialog. The component that uses the actions renders it. */

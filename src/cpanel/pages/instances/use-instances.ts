@@ -5,17 +5,18 @@ import { useResource, type Resource } from "../../live/use-resource.js";
 import { useMay, usePrincipal } from "../../session/use-principal.js";
 
 const operations = { instances: { list } };
-/** Default polling interval. For each request, the daemon asks all others. */
+/** Default polling interval. The interval limits the load, because the daemon sends a request to every other daemon for each request. */
 const usualIntervalMs = 10_000;
 
-/** Returns the daemons with the same primary. Without a primary, there is one. */
+/** Returns the daemons with the same primary. Without a primary, the list contains one daemon. */
 export function useInstances({ intervalMs = usualIntervalMs }: { intervalMs?: number } = {}): Resource<readonly Instance[]> {
   const api = useApi(operations);
   return useResource<readonly Instance[]>("instances", () => api.instances.list(), { intervalMs, isWanted: useMay("workers:read") });
 }
 
 /**
- * Returns the names of the daemons for a filter, and the chosen name, because the daemon can disappear. Returns none without other daemons.
+ * Returns the names of the daemons for a filter. Includes the chosen name even if no daemon in the list has this name. Returns an empty
+ * list if there is only one name.
  */
 export function useInstanceLabels(chosen: string | undefined): readonly string[] {
   const { data = [] } = useInstances();

@@ -10,7 +10,7 @@ interface KeyRotationProps {
   readonly onRotated: () => Promise<void>;
 }
 
-/** Asks for the validity of the old key, replaces the key, and shows the new secret once. */
+/** Asks when the old key expires, replaces the key, and shows the new secret once. */
 export function KeyRotation({ apiKey, onClose, onRotated }: KeyRotationProps) {
   const [created, setCreated] = useState<NewKey>();
   if (created) return <KeyReveal created={created} onStored={onClose} />;

@@ -38,7 +38,7 @@ export function countLevels(rows: readonly LogRow[], range?: TimeRange): LevelCo
   for (const { entry } of rows) {
     if (!entry) continue;
     const index = Math.floor((entry.time - startMs) / intervalMs);
-    // Since the entry arrived, the start of the range can have passed it.
+    // Skips an entry outside of the range. The range can move forward, so that an older entry is no longer inside.
     if (index < 0 || index >= intervals) continue;
     const ofLevel = counts[entry.level];
     ofLevel[index] = (ofLevel[index] ?? 0) + 1;

@@ -17,7 +17,9 @@ export const exportFormats = {
 } as const;
 export type ExportFormat = keyof typeof exportFormats;
 
-/** Exported entries, oldest first. `missing` describes which daemons gave no entries, and is empty if none is missing. */
+/**
+ * Exported entries, oldest first. `missing` is a text about daemons that sent no entries. The text is empty if all daemons sent entries.
+ */
 export interface ExportedEntries {
   readonly entries: readonly LogEntry[];
   readonly missing: string;
@@ -35,7 +37,7 @@ export async function readAllEntries(client: ClientOf<typeof logOperations>, que
     count += entries.length;
     before = page.before ?? positionBefore(entries);
     missing = missingEntriesText(page.instances);
-    // A page without entries only waits for a daemon that does not respond.
+    // Stops at an empty page even if `hasMore` is true. The missing entries are then on a daemon that does not respond.
     if (!hasMore || entries.length === 0) break;
   }
   return { entries: pages.flat().slice(-mostExported), missing };

@@ -127,7 +127,8 @@ export class LogFollower {
     this.#timer = undefined;
     this.#rows.append(this.#pending.splice(0));
     const hasOlder = this.#hasOlder ?? this.#received >= pageSize;
-    // The view inserts an event that precedes the first entry only when it loads the older entries.
+    // If the daemon has older entries, holds back events that precede the first row. These events appear when the view loads the older
+    // entries.
     const held = this.#rows.insertMarks(this.#pendingMarks.splice(0), { holdOlder: hasOlder });
     this.#pendingMarks.push(...held);
     this.#change({

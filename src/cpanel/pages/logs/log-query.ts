@@ -26,7 +26,7 @@ const statusClass = /^[1-5]xx$/;
 /** Matches the name or id of a daemon, as in the API. */
 const instancePattern = /^[\w.-]{1,255}$/;
 
-/** Reads the selection from the query of a URL. Ignores invalid values. */
+/** Reads the filters from the query of a URL. Ignores invalid values. */
 export function readLogQuery(search: URLSearchParams): Omit<LogQuery, "worker" | "version"> {
   const value = (name: (typeof filterNames)[number]) => search.get(name) ?? "";
   const time = (name: "since" | "until") => (parsePastTimeMs(value(name), Date.now()) === undefined ? undefined : value(name));
@@ -81,7 +81,7 @@ export interface TimeRange {
   readonly endMs: number;
 }
 
-/** Returns the chosen time range at the time `nowMs`. Undefined if the log has no start. */
+/** Returns the chosen time range at the time `nowMs`. Undefined if `since` is not set or invalid. */
 export function timeRangeOf({ since, until }: Pick<LogQuery, "since" | "until">, nowMs: number): TimeRange | undefined {
   const startMs = since === undefined ? undefined : parsePastTimeMs(since, nowMs);
   const endMs = until === undefined ? undefined : parsePastTimeMs(until, nowMs);

@@ -20,7 +20,7 @@ export interface LogMark {
   readonly subject: string;
   /** Name of the key that caused the event. */
   readonly by?: string | undefined;
-  /** Name of the daemon. Undefined without other daemons. */
+  /** Name of the daemon. Undefined if there is only one daemon. */
   readonly instance?: string | undefined;
   readonly message?: string | undefined;
 }

@@ -33,7 +33,7 @@ export class LogRows {
     return this.#rows.length + rows <= mostRows && this.#characters < mostCharacters / 2 && this.#lines < mostLines / 2;
   }
 
-  /** Adds new rows. Rows of several daemons arrive in another order than that of their times, so they are inserted by time. */
+  /** Adds new rows. Inserts rows of several daemons by time, because these rows do not arrive in the order of their times. */
   append(added: readonly LogRow[]): void {
     if (added.length === 0) return;
     this.#count(added, 1);
@@ -84,7 +84,7 @@ export class LogRows {
   }
 }
 
-/** Returns the rows with the added ones, by time. Sorts only the rows from the time of the first added row on. */
+/** Returns all rows, sorted by time. Sorts only the added rows and those existing rows that are newer than the oldest added row. */
 function mergedByTime(rows: readonly LogRow[], added: readonly LogRow[]): readonly LogRow[] {
   const firstAt = added.reduce((at, row) => Math.min(at, row.at), Infinity);
   let start = rows.length;

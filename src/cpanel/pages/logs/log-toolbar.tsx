@@ -20,7 +20,7 @@ interface LogToolbarProps {
   /** Versions to choose from. Undefined on the page of all apps. */
   readonly versions: readonly string[] | undefined;
   readonly appNames: readonly string[];
-  /** Names or ids of the daemons to choose from. Empty without other daemons. */
+  /** Names or ids of the daemons to choose from. Empty if there is only one daemon. */
   readonly instances: readonly string[];
   readonly isWrapped: boolean;
   readonly onWrap: (isWrapped: boolean) => void;

@@ -2,7 +2,7 @@ import { Observable } from "../../live/observable.js";
 import { RowLayout } from "./row-layout.js";
 import type { LogRow } from "./log-row.js";
 
-/** Height in pixels, above and below the visible part, in which rows are rendered too. */
+/** Height in pixels of the areas above and below the visible part in which rows are also rendered. */
 const overscanPx = 400;
 /**
  * Maximum distance in pixels between scroll position and end at which the box counts as scrolled to its end. On zoomed pages, scroll
@@ -31,8 +31,8 @@ interface Elements {
 }
 
 /**
- * Renders only the visible rows of a long list with rows of different heights. The box follows its end until the user scrolls up; then it
- * keeps the first visible row in place. The browser scrolls up only for the user, because the canvas has the height of all rows.
+ * Renders only the visible rows of a list with rows of different heights. Scrolls to new rows until the user scrolls up, then keeps the
+ * first visible row in place. Only the user can scroll up, because the canvas has the height of all rows.
  */
 export class VirtualRows {
   readonly window = new Observable<VirtualWindow>({ first: 0, last: 0, isAtEnd: true });

@@ -1,6 +1,6 @@
 import type { RequestHealth } from "../../../shared/failure-share.js";
 
-/** Colors of the share of failed requests, by the state that this share gives a worker. */
+/** Colors for a share of failed requests, by the state of a worker with this share. */
 export const figureTones = { ok: "plain", degraded: "warn", failing: "bad" } as const satisfies Record<RequestHealth, string>;
 export const lineTones = { ok: "accent", degraded: "warn", failing: "bad" } as const satisfies Record<RequestHealth, string>;
 

@@ -5,7 +5,7 @@ import type { HistorySeries } from "./metrics-history.js";
 interface HistoryChartsProps {
   readonly series: HistorySeries;
   readonly markers: readonly ChartMarker[];
-  /** Whether the history contains latencies. A sum of sparklines has none. Default: true. */
+  /** Whether the history contains latencies. A sum of sparklines contains no latencies. Default: true. */
   readonly hasLatency?: boolean;
 }
 

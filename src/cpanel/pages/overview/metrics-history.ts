@@ -35,7 +35,8 @@ export const noHistory: HistorySeries = {
  */
 export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" | "stepSeconds">, nowSeconds: number): HistorySeries {
   const last = points.at.at(-1) ?? 0;
-  // A clock of the browser that is slow by more than one interval cuts nothing.
+  // Keeps the last interval if it ends more than one interval after `nowSeconds`. In this case, the browser's clock is slow, and the
+  // interval can be complete.
   const isIncomplete = last > nowSeconds && last <= nowSeconds + stepSeconds;
   const rows = (isIncomplete ? points.at.slice(0, -1) : points.at).flatMap((at, index) => {
     const previous = points.at[index - 1];
@@ -69,8 +70,8 @@ function count(values: readonly number[], index: number): number {
 }
 
 /**
- * Returns the sum of the requests of all given workers in the last 60 minutes. For keys that are not allowed to read the history of the
- * daemon.
+ * Returns the sum of the requests of all given workers in the last 60 minutes. Used for keys that are not allowed to read the history of
+ * the daemon.
  */
 export function sumOfSparklines(sparklines: readonly Sparkline[], nowSeconds: number): HistorySeries {
   const minutes = Array.from({ length: sparklineMinutes }, (_value, index) => index);

@@ -4,7 +4,9 @@ import { StateDot } from "../../components/state-dot.js";
 import { PanelLink } from "../../router/panel-link.js";
 import { useMay } from "../../session/use-principal.js";
 
-/** Lists missing isolation layers and risky settings for keys that can read the settings. Renders nothing if all layers work and no setting is risky. */
+/**
+ * Lists missing isolation layers and risky settings. Renders nothing if there are none, or if the key is not allowed to read the settings.
+ */
 export function SetUpNotice({ checks }: { checks: readonly HealthCheck[] | undefined }) {
   const maySettings = useMay("settings:read");
   const found = setUpProblems(checks);

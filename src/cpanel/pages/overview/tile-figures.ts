@@ -49,7 +49,7 @@ export function tileFigures(series: HistorySeries, range: HistoryRange, minute: 
   };
 }
 
-/** Returns a current value as a figure. The value is the end of the sparkline, so that both agree. */
+/** Returns a current value as a figure. The sparkline ends with the same value. */
 export function currentFigure(value: number, past: readonly (number | null)[], range: HistoryRange): TileFigure<number> {
   const values = known(past);
   return values.length === 0

@@ -31,8 +31,8 @@ export function useTraffic(): ShownHistory & { readonly isRestricted: boolean } 
 }
 
 /**
- * Tiles with the figures of the chosen period, each with the course of its figure in the same period. The rows below contain the counts of
- * now and since the start of the daemon.
+ * Tiles with the figures of the chosen period, each with a sparkline of the same period. The rows below contain current counts and the
+ * counts since the start of the daemon.
  */
 export function TrafficTiles({ series, isRestricted }: Pick<ReturnType<typeof useTraffic>, "series" | "isRestricted">) {
   const { data, error } = useMetrics();

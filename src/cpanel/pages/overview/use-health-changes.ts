@@ -8,7 +8,10 @@ const operations = { events: { stream } };
 const query = { type: "worker.health,plugin.health", since: "7d" };
 const none: readonly ActivityEntry[] = [];
 
-/** Follows the health changes that the key is allowed to see, while the component is mounted. Returns the newest `most`, newest first. */
+/**
+ * Follows the health changes that the key is allowed to see, while the component is mounted. Returns at most `most` health changes, newest
+ * first.
+ */
 export function useHealthChanges(most: number): readonly ActivityEntry[] {
   const client = useApi(operations);
   const [changes, setChanges] = useState(none);

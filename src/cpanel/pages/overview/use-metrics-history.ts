@@ -8,7 +8,7 @@ import { noHistory, toChartMarkers, toSeries, type HistorySeries } from "./metri
 
 const operations = { metrics: { history, sparklines } };
 const intervalsMs: Readonly<Record<HistoryRange, number>> = { "1h": 10_000, "24h": 60_000, "14d": 300_000 };
-/** The daemon adds one value to a sparkline each minute. */
+/** Polling interval of the sparklines. The daemon adds one value to a sparkline each minute, so a new value appears within 30 s. */
 const sparklineIntervalMs = 30_000;
 
 export interface ShownHistory {

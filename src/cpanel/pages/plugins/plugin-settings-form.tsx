@@ -19,7 +19,10 @@ interface PluginSettingsFormProps {
   readonly isEditable: boolean;
 }
 
-/** Form with one field for each property of the plugin's schema. Without a schema or a permission, a table with the settings. */
+/**
+ * Form with one field for each property of the plugin's schema. If the schema or the permission is missing, shows the settings in a table
+ * instead.
+ */
 export function PluginSettingsForm({ config, save, isEditable }: PluginSettingsFormProps) {
   const properties = propertiesOf(config.schema);
   if (isEditable && Object.keys(properties).length > 0) return <EditableForm config={config} properties={properties} save={save} />;

@@ -80,7 +80,7 @@ function ReadOnlyReason({ mayConfigure, isEditable }: { mayConfigure: boolean; i
   );
 }
 
-/** Returns the settings before the edit. If a setting was not in the manifest, the result removes the setting. */
+/** Returns the edit that restores the previous settings. If a setting was not in the manifest, the edit removes the setting. */
 function undoOf({ fields, yaml }: WorkerConfig, edit: ConfigEdit): ConfigEdit | undefined {
   const set = "set" in edit ? edit.set : undefined;
   if (!set) return yaml === null ? undefined : { yaml };

@@ -18,7 +18,7 @@ import "./settings.css";
 
 const operations = { health: { ready: health.ready }, settings: { show: settings.show } };
 const intervalMs = 60_000;
-/** Beginning of the names of checks that tell which layers isolate the workers. */
+/** Prefix of the names of health checks for isolation layers. */
 const isolationPrefix = "isolation:";
 
 /** Page with the daemon's addresses, health checks and settings, and with the appearance of the panel. */
@@ -72,7 +72,7 @@ export function Settings({ rest }: SectionProps) {
         {data?.checks && (
           <>
             <CheckFacts label="Health checks" checks={data.checks.filter(({ name }) => !name.startsWith(isolationPrefix))} />
-            {/* The settings contain a table of the same layers. */}
+            {/* Hidden if the page shows the settings, because the settings contain a table of the same layers. */}
             {!shown.data && <CheckFacts label="Isolation" checks={data.checks.filter(({ name }) => name.startsWith(isolationPrefix))} />}
           </>
         )}

@@ -14,7 +14,7 @@ export interface FieldGroup {
   readonly fields: Readonly<Record<string, FieldSchema>>;
 }
 
-/** The fields of a manifest in the order of the page. The daemon checks all values, so the schemas only choose the form. */
+/** The fields of a manifest in the order of the page. The schemas only select the form controls, because the daemon checks all values. */
 export const fieldGroups: readonly FieldGroup[] = [
   {
     title: "Limits",
@@ -81,7 +81,10 @@ export const fieldGroups: readonly FieldGroup[] = [
   },
 ];
 
-/** Returns the schema of a field. A field that the panel does not know is edited as YAML. */
+/**
+ * Returns the schema of a field. For a field without a schema in the panel, returns an empty schema, so that the user edits the field as
+ * YAML.
+ */
 export function schemaOfField(name: string): ConfigSchema {
   return fieldGroups.find(({ fields }) => Object.hasOwn(fields, name))?.fields[name] ?? {};
 }

@@ -110,7 +110,7 @@ function ReadOnlyReason({ mayInstall, isEditable }: { mayInstall: boolean; isEdi
   );
 }
 
-/** Returns the manifest before the edit. If no manifest existed, returns the edit that removes the new fields. */
+/** Returns the edit that restores the previous manifest. If no manifest existed, returns the edit that removes the new fields. */
 function undoOf({ yaml }: WorkerConfig, edit: ConfigEdit): ConfigEdit | undefined {
   if (yaml !== null && yaml !== "") return { yaml };
   const set = "set" in edit ? edit.set : undefined;

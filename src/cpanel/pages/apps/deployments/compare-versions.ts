@@ -5,7 +5,7 @@ import { toBytesText } from "../../files/file-text.js";
 
 /** Maximum number of files of one version to compare. */
 export const mostCompared = 500;
-/** Maximum number of files whose contents are compared although both versions have the same size. Each comparison needs two requests. */
+/** Maximum number of files of equal size whose contents are compared. Each comparison of contents needs two requests. */
 const mostRead = 100;
 /** Number of simultaneous requests. Browsers allow 6 connections per host with HTTP/1.1, and the event stream needs one of them. */
 const readsAtOnce = 4;

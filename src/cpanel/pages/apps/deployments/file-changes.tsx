@@ -17,7 +17,7 @@ interface FileChangesProps {
 
 const signs = { added: "+", removed: "−", changed: "~" } as const;
 
-/** Shows the files that differ between two versions. When the user opens a file, compares its texts line by line. */
+/** Shows the files that differ between two versions. When the user opens a file, compares both texts of the file line by line. */
 export function FileChanges({ before, after }: FileChangesProps) {
   const { comparison, error, again } = useComparison(before, after);
   if (error !== undefined)

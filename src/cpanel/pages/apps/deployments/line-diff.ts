@@ -25,7 +25,7 @@ export function diffParts(before: string, after: string): readonly (readonly Dif
   return lines && partsOf(lines);
 }
 
-/** The furthest position in the earlier text on each diagonal; the diagonal 0 is in the middle. */
+/** The furthest position that the search reached in the earlier text, for each diagonal. Diagonal 0 is in the middle of the array. */
 type Reached = Int32Array<ArrayBuffer>;
 const middle = mostDifferences + 1;
 
@@ -44,7 +44,7 @@ function diffLines(before: readonly string[], after: readonly string[]): DiffLin
   return undefined;
 }
 
-/** Follows the steps from the end of both texts to the start. */
+/** Follows the recorded steps from the end of both texts to the start, and returns the lines of the comparison. */
 function traceBack(before: readonly string[], after: readonly string[], steps: readonly Reached[]): DiffLine[] {
   const lines: DiffLine[] = [];
   let [x, y] = [before.length, after.length];

@@ -1,7 +1,7 @@
 import type { CronRun } from "../../../../shared/contract/cron.js";
 import { durationText } from "./duration-text.js";
 
-/** Explains the outcome of a run whose daemon stopped, because the daemon stores no error for it. */
+/** Text for a run with the outcome `unknown`. The daemon stopped during the run, so it stored no error. */
 const unknownText = "unknown, because its daemon stopped: the app was called once or not at all";
 
 const signs: Readonly<Record<CronRun["outcome"], string>> = { ok: "✓", failed: "✕", skipped: "–", unknown: "?" };

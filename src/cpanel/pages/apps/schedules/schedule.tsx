@@ -52,7 +52,7 @@ const columns: readonly Column<CronRun>[] = [
   },
   { id: "version", title: "Version", shownFrom: "wide", cell: ({ version }) => version ?? "–" },
 ];
-/** Only for runs on several daemons. */
+/** Column with the daemon of each run. Shown only if the runs contain the name of a daemon. */
 const instanceColumn: Column<CronRun> = {
   id: "instance",
   title: "Instance",
