@@ -35,7 +35,7 @@ async function install(client: Client, name: string): Promise<void> {
 const call = async (method: string, target: string, headers: Record<string, string> = {}) =>
   (await fetch(`${daemon.url}/api${target}`, { method, headers })).status;
 
-test("the audit log records caller and address of a change before the response", async () => {
+test("the audit log has caller and address of a change before the daemon responds", async () => {
   const key = await createKey("deployer", "admin");
   await install(connect(daemon.url, key.key), "@team/app");
   const entry = (await read()).at(-1);
@@ -94,7 +94,7 @@ test("the audit log omits API keys that clients send in names, IDs and other hea
   expect(text).not.toContain(daemon.rootKey);
 });
 
-test("the audit log can be filtered by action, caller and time, newest page first", async () => {
+test("the audit log can be filtered by action, caller and time, and read in pages", async () => {
   const other = await createKey("pager", "admin");
   const pager = connect(daemon.url, other.key);
   for (const name of ["p1", "p2", "p3"]) await install(pager, name);

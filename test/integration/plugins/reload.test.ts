@@ -101,7 +101,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins.map(({ hooks }) => hooks.provides?.())).toEqual(["second", "first"]);
   });
 
-  test("includes linked folders in node_modules and ignores entries that are not files", async () => {
+  test("follows links in node_modules, and ignores pipes, broken links and link cycles", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("linked", {
       "plugin.js": `export { default } from "dependency";`,

@@ -103,7 +103,7 @@ describe("a static file that a client accepts in compressed form", () => {
     await expect.poll(() => decompressed("/edited/a.js"), { timeout: 5000 }).toBe(script.replaceAll("42", "43"));
   });
 
-  test("is not confused with a compressed file of equal size and time", async () => {
+  test("is not confused with another compressed file of equal size and modification time", async () => {
     const other = largeScript.replaceAll("more", "less");
     const version = await server.add("twins", { files: { "index.html": "<p>", "a.js": largeScript, "b.js": other } });
     const time = new Date(1_000_000_000_000);

@@ -24,20 +24,20 @@ function readAll(chunks: Uint8Array[]): Frame[] {
       reader.read(count);
       rest = rest.subarray(count);
     }
-    // A kept rest of bytes can start at any offset.
+    // After `keep`, the next read uses another buffer. The rest of a frame can start at any offset.
     if (index % 3 === 0) reader.keep();
   }
   return frames;
 }
 
-/** Creates a writer into `pieces`. The writer has room for every write, like most sockets, or only for every third one. */
+/** Creates a writer into `pieces`. The writer has room for every write, like most sockets, or only for every third write. */
 function writeInto(pieces: Uint8Array[], isSlow: boolean): FrameWriter {
   let count = 0;
   return new FrameWriter((ready) => {
     count += 1;
     const hasLeft = !isSlow || count % 3 === 0;
     pieces.push(...(hasLeft ? [Buffer.concat(ready)] : ready));
-    // Earlier bytes are sent, too.
+    // If the writer has room, the earlier bytes are sent, too.
     if (hasLeft) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     return hasLeft;
   });

@@ -63,7 +63,7 @@ test("escapes control characters in a text file", async () => {
 test.each([
   ["that is binary", { contents: undefined, reason: "data.bin is not a text file" }],
   ["that the daemon rejects", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
-])("shows why it does not display a file %s", async (_what, { contents: answer, reason }) => {
+])("shows an error with the reason when the user opens a file %s", async (_what, { contents: answer, reason }) => {
   const dashboard = await openFolder({}, answer ? { "/api/workers/files/download": answer } : {});
   dashboard.press("j");
   await dashboard.waitFor("> data.bin");

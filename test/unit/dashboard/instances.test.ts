@@ -13,7 +13,7 @@ const unreachable = {
   problem: "It did not respond within 2 s.",
 };
 
-/** Opens the screen with three daemons: the one that responds, a ready one and an unreachable one. */
+/** Opens the instances screen with three daemons: the connected daemon, a ready daemon and an unreachable daemon. */
 async function openInstances(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
   const eu2 = listedInstance("eu-2");
   const listed = [listedInstance("eu-1", { isSelf: true }), eu2, listedInstance("eu-3", unreachable)];
@@ -42,7 +42,7 @@ test("shows state, version, lag, isolates and problem of each instance", async (
   await dashboard.waitFor(/problem +It did not respond within 2 s\./);
 });
 
-test("drains an instance after y, and U ends the drain", async () => {
+test("drains an instance after the user presses y, and ends the drain after U", async () => {
   const dashboard = await openInstances();
   dashboard.press("j");
   await dashboard.waitFor("> eu-2");
@@ -62,7 +62,7 @@ test("drains an instance after y, and U ends the drain", async () => {
   await dashboard.waitFor(/eu-2 +● ready/);
 });
 
-test("ends a drain without a confirmation, and x shows the command", async () => {
+test("ends a drain without a confirmation, and shows the equivalent command after x", async () => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2", { state: "draining" })];
   const dashboard = await openInstances({}, { "/api/instances": listed });
   dashboard.press("j");
@@ -73,7 +73,7 @@ test("ends a drain without a confirmation, and x shows the command", async () =>
   await dashboard.waitFor("done: the drain of eu-2 has ended");
 });
 
-test("x shows the command with the id if several instances have the name", async () => {
+test("shows the command with the instance's ID after x if two instances have one name", async () => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2"), listedInstance("eu-2", { id: "id-other" })];
   const dashboard = await openInstances({}, { "/api/instances": listed });
   dashboard.press("j");
@@ -110,7 +110,7 @@ test.each([
 });
 
 describe("the overview", () => {
-  test("reports unreachable instances as an incident, and enter opens the screen", async () => {
+  test("shows unreachable instances as an incident, and opens their screen after enter", async () => {
     const dashboard = await openInstances();
     dashboard.press("1");
     await dashboard.waitFor(/> 1 of 3 instances is unreachable +eu-3: It did not respond within 2 s\./);
@@ -143,7 +143,7 @@ test.each([
   [80, "instances", /6 Logs +\[9 Instances\]/],
   [80, "workers", /7 Hosts +8 Connect\s*\n/],
   [100, "workers", /8 Connect +9 Instances/],
-])("in %d columns, the tabs of the screen %s are those that fit", async (columns, screen, expected) => {
+])("in %d columns, the screen %s shows only the tabs that fit", async (columns, screen, expected) => {
   const dashboard = await renderDashboard({ "/api/admin/session": admin, "/api/instances": [] }, { screen, columns });
   await dashboard.waitFor(expected);
 });

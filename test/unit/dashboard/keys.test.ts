@@ -84,7 +84,7 @@ test("creates an API key with the selected permissions", async () => {
   expect(lastBody(dashboard)).toMatchObject({ name: "x", role: "custom", permissions: rolePermissions.admin.slice(0, 2) });
 });
 
-test("moves through the permissions in the order in which the form shows them, within its width", async () => {
+test("moves through permissions in the displayed order on a terminal of 60 columns", async () => {
   const dashboard = await openKeys({ columns: 60, rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`cx${keys.tab} ${keys.tab}${keys.right.repeat(11)} `);
@@ -129,7 +129,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (expires");
 });
 
-test("shows a new API key until the user presses y, and ignores other keys", async () => {
+test("shows a new API key until the user presses y, and ignores other key presses", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);

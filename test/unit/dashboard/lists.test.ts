@@ -54,7 +54,7 @@ test("moves the selection by row, by page, and to the first and last row", async
 
 const failing = (name: string) => ({ name, version: "1.0.0", state: "failing", since: 0, reason: "100 % of requests failed." });
 
-test("lists failing workers first, and keeps the first row selected when another worker fails", async () => {
+test("lists failing workers first; the first row stays selected after another failure", async () => {
   const answers = { "/api/workers": ["a", "b", "c"].map((name) => listedWorker(name)), "/api/workers/health": [failing("c")] };
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor(/> c .*\n +a .*\n +b /);
@@ -74,7 +74,7 @@ test("keeps the same row selected when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers after b is pressed, and that these cannot be changed", async () => {
+test("shows built-in workers after b is pressed, and marks them as unchangeable", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");

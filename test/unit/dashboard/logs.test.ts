@@ -128,7 +128,7 @@ test("escapes control characters in log lines", async () => {
   expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
 });
 
-test("shows the instance of each log line with several instances, and filters by it", async () => {
+test("shows the instance of each log line, and filters log lines by instance", async () => {
   const lines = [
     { ...logEntry(1, "first order"), instance: "eu-1" },
     { ...logEntry(1, "second order"), time: 1_750_000_000_002, instance: "eu-2" },

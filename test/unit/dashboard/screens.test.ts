@@ -75,7 +75,7 @@ test.each([
   await dashboard.waitFor(`ready · ${expected} · v`);
 });
 
-test("the header omits the number when nothing needs attention, and sends no request without permission", async () => {
+test("the header omits a problem count of zero; no request is sent without permission", async () => {
   const session = sessionOf(["workers:read"], { name: "looker" });
   const dashboard = await renderDashboard({ "/api/admin/session": session, "/api/keys": denied }, { screen: "hosts", refreshMs: 1000 });
   await dashboard.waitFor("as looker");
@@ -94,7 +94,7 @@ test.each([
   ["workers", "SS", /REQ\/S↓/],
   ["workers", "SSSS", /STATE↓/],
   ["plugins", "S", /NAME↑/],
-])("the screen %s shows its order in the headings after the keys %s", async (screen, keysToPress, expected) => {
+])("the screen %s marks the sort order in its headings after the keys %s", async (screen, keysToPress, expected) => {
   const dashboard = await renderDashboard(full, { screen, columns: 140 });
   await dashboard.waitFor("STATE↓");
   dashboard.press(keysToPress);
@@ -143,7 +143,7 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("the screen files shows both permissions, either of which is sufficient", async () => {
+test("the screen files names the two permissions of which it requires one", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });
