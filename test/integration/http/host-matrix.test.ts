@@ -130,7 +130,7 @@ describe("requests with each spelling of the Host header", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test.each(rowsOf(spellings))("receive the response of the host's worker (result and Host lines: %s)", async (_title, spelling) => {
+  test.each(rowsOf(spellings))("receive the response of the requested host (result and Host lines: %s)", async (_title, spelling) => {
     await expectRow(daemon, spelling, (expected) => {
       count += 1;
       const requestId = `matrix-${count}`;
@@ -157,7 +157,7 @@ describe("requests when RUNTIME_ALLOWED_HOSTS is set", () => {
   afterAll(() => daemon.dispose());
 
   test.each(rowsOf(restrictedSpellings))(
-    "receive the response of the host's worker (result and Host lines: %s)",
+    "receive the response of the requested host (result and Host lines: %s)",
     async (_title, spelling) => {
       await expectRow(daemon, spelling, () => "restricted");
     },

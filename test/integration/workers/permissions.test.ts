@@ -108,7 +108,7 @@ export default { fetch() {
   expect(await addonServer.text("/plain/")).toMatch(/^denied: /);
 });
 
-describe("a manifest permission that the operator does not allow", () => {
+describe("a manifest permission that the daemon cannot grant", () => {
   test("is rejected at the start with an error that names permission and variable", async () => {
     await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
     expect(await server.refusal("/greedy/")).toMatchObject({

@@ -32,7 +32,7 @@ async function openInstances(setup: DashboardSetup = {}, answers: Readonly<Recor
   return dashboard;
 }
 
-test("shows state, version, lag, isolates and problem of each instance", async () => {
+test("the dashboard shows state, version, lag, isolates and problem of each instance", async () => {
   const dashboard = await openInstances();
   expect(dashboard.text()).toContain("3 instances");
   expect(dashboard.text()).toContain("2 versions");
@@ -42,7 +42,7 @@ test("shows state, version, lag, isolates and problem of each instance", async (
   await dashboard.waitFor(/problem +It did not respond within 2 s\./);
 });
 
-test("drains an instance after the user presses y, and ends the drain after U", async () => {
+test("the dashboard drains an instance after y is pressed, and ends the drain after U", async () => {
   const dashboard = await openInstances();
   dashboard.press("j");
   await dashboard.waitFor("> eu-2");
@@ -62,7 +62,7 @@ test("drains an instance after the user presses y, and ends the drain after U", 
   await dashboard.waitFor(/eu-2 +● ready/);
 });
 
-test("ends a drain without a confirmation, and shows the equivalent command after x", async () => {
+test("the dashboard ends a drain without confirmation, and shows the command after x", async () => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2", { state: "draining" })];
   const dashboard = await openInstances({}, { "/api/instances": listed });
   dashboard.press("j");
@@ -73,7 +73,7 @@ test("ends a drain without a confirmation, and shows the equivalent command afte
   await dashboard.waitFor("done: the drain of eu-2 has ended");
 });
 
-test("shows the command with the instance's ID after x if two instances have one name", async () => {
+test("the dashboard shows a command with the ID if several instances have one name", async () => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2"), listedInstance("eu-2", { id: "id-other" })];
   const dashboard = await openInstances({}, { "/api/instances": listed });
   dashboard.press("j");
@@ -82,7 +82,7 @@ test("shows the command with the instance's ID after x if two instances have one
   await dashboard.waitFor(/runtimectl instances drain id-(eu-2|other)/);
 });
 
-test("requires the typed name to drain the last ready instance", async () => {
+test("the dashboard requires the typed name to drain the last ready instance", async () => {
   const only = [listedInstance("eu-1", { isSelf: true })];
   const dashboard = await openInstances({}, { "/api/instances": only });
   await dashboard.waitFor("none: instances share their keys");
@@ -98,7 +98,7 @@ test.each([
   ["gone", admin, /eu-2 is gone/],
   ["ready", sessionOf(["workers:read"]), /workers:restart/],
   ["ready", sessionOf(rolePermissions.admin, { namespaces: ["@team"] }), /your key is restricted to @team, and a drain concerns/],
-])("does not drain an instance (state: %s, session: %j)", async (state, session, reason) => {
+])("the dashboard does not drain an instance (state: %s, session: %j)", async (state, session, reason) => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2", { state })];
   const dashboard = await openInstances({}, { "/api/admin/session": session, "/api/instances": listed });
   dashboard.press("j");

@@ -188,7 +188,7 @@ test("the number keys and the tab key switch between screens", async () => {
   await dashboard.waitFor("[8 Connect]");
 });
 
-test("escapes control characters in worker names", async () => {
+test("the dashboard escapes control characters in worker names", async () => {
   const name = "\u001b]0;owned\u0007\u001b[2J\u202eevil";
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker(name)] }, { screen: "workers" });
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07\x1b[2J\u{202e}evil 1.0.0`);
@@ -199,7 +199,7 @@ test("escapes control characters in worker names", async () => {
 test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
-])("keeps the last valid list and shows an error for a response with %s", async (_what, nonsense) => {
+])("the dashboard keeps the last valid list and shows an error if a response has %s", async (_what, nonsense) => {
   const dashboard = await renderDashboard(full, { screen: "workers", columns: 140 });
   await dashboard.waitFor(/> @team\/shop/);
   dashboard.transport.answers["/api/workers"] = nonsense;

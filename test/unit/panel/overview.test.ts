@@ -221,7 +221,7 @@ describe("the incident of a worker on several daemons", () => {
   });
 });
 
-test("setUpProblems returns missing isolation layers and risky settings, but no incidents", () => {
+test("setUpProblems returns missing isolation layers and risky settings, no incidents", () => {
   const degraded = ["disk-space", "worker-data", "isolation:landlock", "panel-origin", "plugin-uploads"] as const;
   const checks = degraded.map((name) => ({ name, status: "degraded" as const }));
   expect(setUpProblems([...checks, { name: "isolation:seccomp", status: "ok" }]).map(({ name }) => name)).toEqual(degraded.slice(2));

@@ -48,7 +48,7 @@ test("the query client sends no requests for a query that no component shows", a
   live.close();
 });
 
-test("the query client polls at the shortest interval of the components of a query", async () => {
+test("the query client polls a query at the shortest interval of its components", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   const resource = live.resource("a", ask);
   resource.subscribe(() => {}, 10_000);

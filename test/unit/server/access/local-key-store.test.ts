@@ -242,7 +242,7 @@ describe("the last use of a key", () => {
   });
 });
 
-describe("a store whose file shrank", () => {
+describe("a key store whose file shrank", () => {
   test("rejects changes even after the file grows again", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");

@@ -12,7 +12,7 @@ function taker(places: CallPlaces, order: string[]) {
 
 const settled = async () => new Promise((resolve) => setImmediate(resolve));
 
-test("calls that wait for one daemon do not delay calls to another", async () => {
+test("calls that wait for one daemon do not delay calls to another daemon", async () => {
   const places = new CallPlaces({ total: 4, perDaemon: 2 });
   const order: string[] = [];
   const take = taker(places, order);
@@ -30,7 +30,7 @@ test("calls that wait for one daemon do not delay calls to another", async () =>
   expect(order.slice(5)).toEqual(["b3", "b4"]);
 });
 
-test("the total number of calls is limited, and the longest waiting call starts first", async () => {
+test("the total number of running calls is limited; the longest waiting call is next", async () => {
   const places = new CallPlaces({ total: 2, perDaemon: 2 });
   const order: string[] = [];
   const take = taker(places, order);

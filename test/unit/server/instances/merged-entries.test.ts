@@ -244,7 +244,7 @@ test("a daemon requests at most 1,000 entries per call from another daemon", asy
 const entriesAt = (offset: number, text: string) =>
   Array.from({ length: 2500 }, (_, index) => ({ id: index + 1, at: 2 * index + offset, text }));
 
-test("a page ends after 16 Mi characters of another daemon; the next page continues", async () => {
+test("a merged page ends after 16 Mi characters of one daemon; the next page continues", async () => {
   const { read } = daemons({ "id-0": entriesAt(0, ""), "id-1": entriesAt(1, "x".repeat(9000)) }, ["a", "b"]);
   const newest = await read(undefined, { limit: 10_000 });
   const older = await read(newest.before, { limit: 10_000 });

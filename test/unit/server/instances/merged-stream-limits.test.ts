@@ -11,7 +11,7 @@ const readToEnd = async ({ feed }: Pick<ReturnType<typeof open>, "feed">) => {
   for await (const _ of feed) continue;
 };
 
-test("a stream sends all entries that are added while it reads its first page", async () => {
+test("a merged stream sends all entries that are added while it reads its first page", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
   b.add(at(1, 100));
@@ -55,7 +55,7 @@ test("a slow client receives entries of each daemon despite the backlog of one d
   expect(isReceived).toBe(true);
 });
 
-test("a stream limits the number of characters in a batch and in its buffered entries", async () => {
+test("a merged stream limits the characters in a batch and in its buffered entries", async () => {
   const daemons = named("a", "b");
   const b = daemons[1] as Daemon;
   const text = "x".repeat(10_000);
@@ -67,7 +67,7 @@ test("a stream limits the number of characters in a batch and in its buffered en
   expect(b.readCount).toBeLessThan(20);
 });
 
-test("the 33rd stream of several daemons is rejected until another stream closes", async () => {
+test("the 33rd merged stream is rejected until another merged stream closes", async () => {
   const streams = new MergedStreams();
   const daemons = named("a", "b");
   daemons[0]?.add(at(1));
@@ -96,7 +96,7 @@ test(
   2 * reconnectedMs,
 );
 
-test("exactly 32 of 33 streams of several daemons succeed if they open simultaneously", async () => {
+test("exactly 32 of 33 merged streams succeed if they open at the same time", async () => {
   const streams = new MergedStreams();
   const daemons = named("a", "b");
   daemons[0]?.add(at(1));
@@ -132,7 +132,7 @@ test(
   2 * reconnectedMs,
 );
 
-test("a stream omits another daemon's entries that are repeated or not permitted", async () => {
+test("a merged stream omits entries that were sent before or are not permitted", async () => {
   const daemons = named("a", "b");
   const b = daemons[1] as Daemon;
   b.follow = async function* () {
@@ -143,7 +143,7 @@ test("a stream omits another daemon's entries that are repeated or not permitted
   await expect.poll(stream.texts).toEqual(["b 5", "b 7"]);
 });
 
-test("a stream omits a repeated event only if it already contained all other daemons", async () => {
+test("a merged stream omits a repeated entry only if it already contained all daemons", async () => {
   const repeat = { ...at(1, 100), isRepeat: true };
   const textsOf = async (change: (b: Daemon) => void) => {
     const daemons = named("a", "b");

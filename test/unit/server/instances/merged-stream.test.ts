@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { PositionedEntry } from "../../../../src/server/instances/merged-stream.js";
 import { at, collect, type Daemon, type Item, named, open, reconnectedMs } from "./stream-daemons.js";
 
-test("a stream sends the newest stored entries of all daemons, and then new entries", async () => {
+test("a merged stream sends the newest stored entries first, and then new entries", async () => {
   const [a, b, c] = named("a", "b", "c") as [Daemon, Daemon, Daemon];
   a.add(at(1), at(4));
   b.add(at(2), at(3));
@@ -21,7 +21,7 @@ test("a stream sends the newest stored entries of all daemons, and then new entr
   ]);
 });
 
-test("a stream can resume after any of its positions without lost or repeated entries", async () => {
+test("a merged stream can resume at any position without lost or repeated entries", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
   a.add(at(1), at(3), at(5));
@@ -42,7 +42,7 @@ test("a stream can resume after any of its positions without lost or repeated en
   }
 });
 
-test("a stream without a first page sends all daemons' stored entries in order of time", async () => {
+test("a merged stream without a first page sends stored entries in order of time", async () => {
   const daemons = named("a", "b");
   daemons[0]?.add(at(1), at(4), at(5));
   daemons[1]?.add(at(2), at(3), at(6));
@@ -51,7 +51,7 @@ test("a stream without a first page sends all daemons' stored entries in order o
 });
 
 test(
-  "a stream reports a lost daemon once, and resumes its entries when it responds",
+  "a merged stream reports a lost daemon once, and later resumes its entries",
   async () => {
     const daemons = named("a", "b");
     const [a, b] = daemons as [Daemon, Daemon];
@@ -77,14 +77,14 @@ test(
   3 * reconnectedMs,
 );
 
-test("a resumed stream reports a daemon missing in its position, and sends its entries", async () => {
+test("a resumed stream reports a daemon that the position lacks, and sends its entries", async () => {
   const daemons = named("a", "b", "c");
   daemons[1]?.add(at(1));
   const stream = collect(open(daemons, { lastEventId: "a:5,c:0" }));
   await expect.poll(stream.texts).toEqual(["b Entries of the daemon b begin here.", "b 1"]);
 });
 
-test("a stream reads no further entries of a daemon while the client does not read", async () => {
+test("a merged stream stops reading from a daemon while the client does not read", async () => {
   const daemons = named("a", "b");
   const b = daemons[1] as Daemon;
   b.add(...Array.from({ length: 1000 }, (_, index) => at(index + 1)));
