@@ -7,7 +7,7 @@ import { describe, expect, test, vi } from "vitest";
 import { collectGarbage } from "../../support/collect-garbage.js";
 import { PluginFixture, told } from "./plugin-fixture.js";
 
-/** Records each step of its lifecycle. */
+/** A plugin that records each step of its lifecycle. */
 const diary = (name: string) => `
   globalThis.told.push("import ${name}");
   export default (config) => ({

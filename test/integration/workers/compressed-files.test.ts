@@ -83,7 +83,7 @@ describe("a static file that a client accepts in compressed form", () => {
     }
   });
 
-  test("is uncompressed for a range, and complete when If-Range does not match", async () => {
+  test("is sent uncompressed for a range, and in full when If-Range does not match", async () => {
     const compressed = await get("/site/app.js", { "accept-encoding": "br" });
     const part = await get("/site/app.js", { "accept-encoding": "br", range: "bytes=2-9" });
     expect([part.status, part.headers["content-encoding"], part.body.toString()]).toEqual([206, undefined, script.slice(2, 10)]);

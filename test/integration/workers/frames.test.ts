@@ -147,7 +147,7 @@ describe("the frames between the daemon and an isolate", () => {
     );
   });
 
-  test("are passed on in parts of at least 4 KB when a body arrives byte by byte", () => {
+  test("deliver a body in parts of at least 4 KB, even if it arrives byte by byte", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     const body = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
@@ -183,7 +183,7 @@ describe("the frames between the daemon and an isolate", () => {
     expect(readAll(pieces)).toEqual([{ kind: FrameKind.Ping, exchange: 0, payload: "" }]);
   });
 
-  test("are sent after release(), immediately or at the end of the event loop turn", async () => {
+  test("are held until release(), then sent at once or at the end of the event loop turn", async () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     writer.hold();

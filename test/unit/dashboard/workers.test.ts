@@ -7,7 +7,7 @@ import { workerMetricsOf } from "../../support/worker-metrics-of.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, success, successOf } from "./sample-data.js";
 
-/** A daemon with two versions of the worker `app`, which switches and deletes them. */
+/** Opens the dashboard for a daemon with two versions of the worker `app`. The daemon enables, disables and deletes versions. */
 async function openApp(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
   const worker = { ...listedWorker("app", ["1.1.0", "1.0.0"]), disabledVersions: [] as string[] };
   const workers = [worker];

@@ -54,7 +54,7 @@ function schemaIn(file: string): unknown {
   return schema;
 }
 
-/** Excludes the files that SQLite keeps beside a store while it reads one. */
+/** Excludes the files that SQLite keeps beside a store while the store is open. */
 const filesIn = async (directory: string) => (await readdir(directory)).filter((name) => !/-(?:wal|shm)$/.test(name)).toSorted();
 
 const open = (file: string, migrations: readonly KeyMigration[]) => {

@@ -11,7 +11,7 @@ function eventsOf(kept: number) {
   return { events, startId: nowMs * 1000, tell: (name: string) => events.publish({ type: "worker.deleted", subject: { name } }) };
 }
 
-/** Returns the next batch as names, or types for events of the stream itself. */
+/** Returns the subject's name for each event of the next batch, or the type for an event about the stream itself. */
 async function next(stream: AsyncGenerator<RuntimeEvent[]>): Promise<string[]> {
   const { value } = await stream.next();
   return ((value ?? []) as RuntimeEvent[]).map(({ type, subject }) => subject?.name ?? type);
