@@ -129,7 +129,7 @@ describe("a manifest permission that the daemon cannot grant", () => {
   });
 
   test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))(
-    "is rejected when it is allowed but this Node.js version does not support it",
+    "is rejected if the operator allows it but Node.js does not support it",
     () => {
       expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
     },

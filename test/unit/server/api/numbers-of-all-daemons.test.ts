@@ -42,7 +42,7 @@ async function callWith(handler: unknown, { query, principal }: { query: object;
   return (handler as (input: object) => Promise<unknown>)({ query: { instance: "all", ...query }, key: "k", principal });
 }
 
-test("answers identify a daemon by its ID if another daemon has the same name", async () => {
+test("responses identify a daemon by its ID if another daemon has the same name", async () => {
   const instances = instancesOf({ id: "b" }, { id: "c", name: "other" });
   const question = { key: "k", offered: {}, call: async () => 1 };
 

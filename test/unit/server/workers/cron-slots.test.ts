@@ -253,7 +253,7 @@ describe("missed cron slots", () => {
     expect(states()).toEqual(["skipped", "ran", "skipped"]);
   });
 
-  test("since the newest lease are recorded after a restart with the same schedule", async () => {
+  test("are recorded as skipped after a restart if the schedule is unchanged", async () => {
     await run(startMs);
     vi.setSystemTime(startMs + 20_000);
     const restarted = open("a");

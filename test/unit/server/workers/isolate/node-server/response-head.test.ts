@@ -11,7 +11,7 @@ function secondsLater(seconds: number): string {
   return new Date(now.getTime() + seconds * 1000).toUTCString();
 }
 
-describe("the parsed response headers of a Node.js server", () => {
+describe("the response headers of a Node.js server", () => {
   beforeEach(() => {
     vi.useFakeTimers({ now, toFake: ["Date"] });
   });
