@@ -35,7 +35,7 @@ async function install(client: Client, name: string): Promise<void> {
 const call = async (method: string, target: string, headers: Record<string, string> = {}) =>
   (await fetch(`${daemon.url}/api${target}`, { method, headers })).status;
 
-test("the audit log records caller and address of a change before the response", async () => {
+test("the audit log has caller and address of a change before the daemon responds", async () => {
   const key = await createKey("deployer", "admin");
   await install(connect(daemon.url, key.key), "@team/app");
   const entry = (await read()).at(-1);
@@ -94,7 +94,7 @@ test("the audit log omits API keys that clients send in names, IDs and other hea
   expect(text).not.toContain(daemon.rootKey);
 });
 
-test("the audit log can be filtered by action, caller and time, newest page first", async () => {
+test("the audit log can be filtered by action, caller and time, and read in pages", async () => {
   const other = await createKey("pager", "admin");
   const pager = connect(daemon.url, other.key);
   for (const name of ["p1", "p2", "p3"]) await install(pager, name);
@@ -109,7 +109,7 @@ test("the audit log can be filtered by action, caller and time, newest page firs
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("a key reads the audit log only with audit:read, and only of its own namespaces", async () => {
+test("a key can read the audit log only with audit:read and for its own namespaces", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");

@@ -31,7 +31,7 @@ const versionsOf = async (name: string) => {
   const worker = (await root.workers.list()).find((row) => row.name === name);
   return { versions: worker?.versions, disabled: worker?.disabledVersions };
 };
-/** The digest covers one worker: standby isolates change the folder beside it. */
+/** The digest covers the folder of one worker only, because standby isolates change other folders. */
 const installed = (name = "checked") => settledDigest(path.join(daemon.directory, "workers", name));
 
 describe("an upload with check=true", () => {

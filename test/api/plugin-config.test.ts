@@ -95,7 +95,7 @@ describe("the settings of an uploaded plugin", () => {
     expect(await textOf()).toBe(before);
   });
 
-  test("cannot be changed without permission, in another namespace or by an old ETag", async () => {
+  test("cannot be changed without permission, in another namespace or with an old ETag", async () => {
     const { etag } = await show();
     const before = await textOf();
     const body = { etag, set: { mode: "hard" } };
@@ -126,7 +126,7 @@ describe("the settings of an uploaded plugin", () => {
 });
 
 describe("the settings of the built-in gateway", () => {
-  test("create no override file when the gateway rejects the value of a setting", async () => {
+  test("are not stored in an override file when the gateway rejects a value", async () => {
     await expect(change({ rateLimits: [{ limit: 1, window: "1 fortnight" }] }, { params: gateway })).rejects.toMatchObject({
       code: "INVALID_PACKAGE_METADATA",
       details: { fields: [{ name: "rateLimits", message: expect.stringContaining("fortnight") }] },

@@ -52,7 +52,7 @@ describe("the value of a secret", () => {
     expect(await read("reads", "STRIPE_KEY")).toBe(null);
   });
 
-  test("of a worker overrides the secret of its namespace and the value in the manifest", async () => {
+  test("comes from the worker's secret, else from its namespace, else from the manifest", async () => {
     await deploy("layers", { manifest: "env: { LAYER: manifest }\n" });
     expect(await read("layers", "LAYER")).toBe("manifest");
     await setForAll("LAYER", "namespace");

@@ -168,7 +168,7 @@ describe("the configuration of a version", () => {
   });
 });
 
-describe("a change of single fields", () => {
+describe("a change of single configuration fields", () => {
   test("is in effect for the next request, and keeps the manifest's comments and order", async () => {
     const before = await textOf();
     const { timeout: _timeout, ...others } = await fieldsOf();
@@ -266,7 +266,7 @@ describe("a change of single fields", () => {
   });
 });
 
-describe("a change of the text", () => {
+describe("a change of the manifest's text", () => {
   test("stores exactly the text that the client sent", async () => {
     const text = `${manifest}# The end.\n`;
 

@@ -49,7 +49,7 @@ async function load(clients: number): Promise<void> {
 }
 
 describe("worker health", () => {
-  test("is idle before the first request, then ok; disabled without an enabled version", async () => {
+  test("is idle before the first request, and disabled if no version is enabled", async () => {
     const startedAt = Math.floor(Date.now() / 1000);
     await install("quiet", working);
     expect(await healthOf("quiet")).toEqual({ name: "quiet", version: "1.0.0", state: "idle", since: expect.any(Number) });
@@ -180,7 +180,7 @@ describe("worker health", () => {
   });
 });
 
-test("a failing worker keeps the start of its problem when its first requests after a restart fail", async () => {
+test("a problem keeps its start time if the first requests after a restart also fail", async () => {
   await install("restarted", throwing);
   await install("unstartable", `throw new Error("no start");`);
   await get("/restarted/", 4);

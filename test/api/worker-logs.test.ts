@@ -5,7 +5,7 @@ import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-/** Logs the text of the query at the level of the path. */
+/** A worker that logs the text in the query at the level in the path. */
 const talker = `export default { fetch(request) {
   const url = new URL(request.url);
   for (let index = 0; index < Number(url.searchParams.get("times") ?? 1); index += 1) console[url.pathname.slice(1)](url.searchParams.get("text"));

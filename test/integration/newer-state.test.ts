@@ -45,6 +45,6 @@ test("runtimed exits with 78 and changes nothing when the key store has a newer 
   expect((await connect(next.url, data.key).keys.list()).keys).toMatchObject([{ id: data.id }]);
 });
 
-test.each(units)("the unit file %s prevents a restart after exit code 78", async (unit) => {
+test.each(units)("the systemd unit file %s prevents a restart after exit code 78", async (unit) => {
   expect((await readFile(unit, "utf8")).split("\n")).toContain("RestartPreventExitStatus=78");
 });

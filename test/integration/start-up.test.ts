@@ -66,7 +66,7 @@ describe("the root key when runtimed starts", () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd, isTerminal: true });
     await expect.poll(run.output).toContain("runtimectl deploy hello");
-    // The log entry about isolation comes later than the others, and still before the next steps.
+    // The daemon logs the entry about isolation after the other entries, but before it prints the next steps.
     const [log = "", steps] = run.output().split("Control panel");
     expect(log).toMatch(/isolation layers are (?:active|missing: )/);
     expect(steps).not.toMatch(/isolation layers are /);
@@ -83,7 +83,7 @@ describe("the root key when runtimed starts", () => {
     expect((await fetch(panel)).status).toBe(200);
     const keys = await fetch(new URL("/api/keys", panel), { headers: { "x-api-key": key } });
     expect(keys.status).toBe(200);
-    // Still counts as a new installation.
+    // This start still counts as the start of a new installation.
     expect(await readFile(path.join(cwd, ".runtime/state/worker-network"), "utf8")).toBe("public\n");
     run.stop();
     await run.ended;

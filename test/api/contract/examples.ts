@@ -22,7 +22,7 @@ export async function createExamples(facts: {
   rootKey: string;
   victimKeyId: number;
   pid: number;
-  /** Etags of the configurations of `@team/files` and `@team/files-plugin`. */
+  /** ETags of the configurations of `@team/files` and `@team/files-plugin`. */
   workerEtag: string;
   pluginEtag: string;
 }): Promise<Readonly<Record<string, Example>>> {

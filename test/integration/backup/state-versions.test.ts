@@ -45,7 +45,7 @@ async function stoppedDaemon() {
 
 const migrate = (file: string) => openKeyDatabase(file, { migrations: newer }).close();
 
-/** Like a backup: one file without a write-ahead log. */
+/** Migrates the key store to a newer schema. Removes the write-ahead log, so that the store is one file as in a backup. */
 function setNewer(file: string): void {
   migrate(file);
   const database = new Database(file);
@@ -68,7 +68,7 @@ const refusal = expect.objectContaining({
   hint: expect.stringContaining("use the runtimectl version of the runtimed that wrote the key store") as string,
 }) as Error;
 
-test("the key store of an older backup is migrated when the daemon opens it", async () => {
+test("the daemon migrates the key store of an older backup when it opens the store", async () => {
   const { directories, file, archive } = await stoppedDaemon();
   await writeBackup(directories, archive);
   migrate(file);

@@ -31,7 +31,7 @@ test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("the sync token %j is
   expect(() => read(environment)).not.toThrow(token);
 });
 
-test("the registry credential follows changes of its file, and no error contains it", async () => {
+test("the registry credential is read again after a file change, and hidden in errors", async () => {
   const file = path.join(await temporaryDirectory(), "credential");
   await writeFile(file, "ann:first\n");
   const oci = { RUNTIME_PACKAGE_STORE: "oci:https://registry.example.org/runtimed" };

@@ -91,7 +91,7 @@ describe.each(daemonUsers)("the data folder of a worker (daemon user: %s)", (_, 
     expect(failures).toEqual([]);
   });
 
-  it("is deleted while an isolate starts, and the waiting request succeeds", async () => {
+  it("can be deleted while an isolate starts, and the waiting request succeeds", async () => {
     const slow = `await new Promise((resolve) => setTimeout(resolve, 1000)); export default { fetch: () => new Response("loaded") };`;
     await uploadWorker(client, "slow", { "index.js": slow, "package.json": files["package.json"] }, "data: 1mb\n");
     const response = fetch(`${daemon.url}/slow/`);

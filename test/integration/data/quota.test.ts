@@ -43,7 +43,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     ["fallocate", "permissions: [child-process]\n", "allocate", { name: "allocated", mb: 45 }],
   ];
 
-  it.each(attempts)("denies writes to the data folder at most 64 MB above the quota (method: %s)", async (_title, manifest, act, query) => {
+  it.each(attempts)("denies writes before the data folder is 64 MB above the quota (method: %s)", async (_title, manifest, act, query) => {
     const store = await addWorker(manifest);
     await store.ask("write", { name: "kept", text: "kept" });
     await store.ask(act, query);
@@ -51,7 +51,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     await store.ask(act, { ...query, name: "second" });
     expect(store.usedBytes()).toBeLessThanOrEqual(limitBytes + overshootBytes);
     await expect.poll(store.isFull).toBe(true);
-    // The replacement can read and delete, and cannot write.
+    // The next isolate can read and delete files, but cannot write.
     await expect.poll(() => store.ask("write", { name: "new" })).toEqual({ code: "EACCES" });
     expect(await store.ask("read", { name: "kept" })).toEqual({ result: "kept" });
     const { entries } = await client.workers.logs({ params: { scope: "_", name: store.name } });
@@ -104,7 +104,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     expect(await other.ask("write", { name: "a" })).toEqual({ result: null });
   });
 
-  it("stops an isolate and deletes its temporary folder if the folder exceeds the quota", async () => {
+  it("stops an isolate and deletes its temporary folder if this folder is too large", async () => {
     const store = await addWorker();
     const plain = "plain-writer";
     await uploadWorker(client, plain, files);
@@ -113,7 +113,7 @@ describe.each(daemonUsers)("the storage quota of a worker (daemon user: %s)", (_
     expect(await ask("write", { name: "a" })).toEqual({ result: null });
     expect(await ask("list")).toEqual({ result: ["a"] });
     expect((await store.ask("read", { name: "a", folder: temporary })).code).toMatch(/^(ERR_ACCESS_DENIED|EACCES)$/);
-    // One file stops at the limit of 8 MB, and two files end the isolate.
+    // The limit of 8 MB stops the first file. With the second file, the folder exceeds the limit, and the daemon stops the isolate.
     expect(await ask("fill", { name: "large", mb: 100 })).toEqual({ code: "EFBIG" });
     await ask("fill", { name: "second", mb: 7 });
     // The next isolate can write the second file into its own folder, if the daemon stops the first isolate between the two files.

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const workers = () => path.join(daemon.directory, "workers");
 
-/** Random bytes cannot be compressed below the steps in which a large file is reported and read. */
+/** Contains random bytes, because compressed data could be smaller than the steps in which a large file is reported and read. */
 const bigPackage = (name: string) =>
   packFiles({ "index.html": `<p>${name}`, "big.bin": randomBytes(6 * megabyte), "manifest.yaml": manifestOf(name, "1.0.0") });
 
@@ -86,7 +86,7 @@ async function installed(connection: RawConnection, name: string): Promise<void>
   expect((await send({ method: "DELETE", path: `/api/workers/_/${name}`, headers: { "x-api-key": daemon.rootKey } })).status).toBe(200);
 }
 
-test("the daemon unpacks a large upload while it arrives, then installs the worker", async () => {
+test("the daemon unpacks a large upload during its transfer, then installs the worker", async () => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
   expect((await send({ path: "/big/" })).status).toBe(404);

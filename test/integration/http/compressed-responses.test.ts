@@ -23,7 +23,7 @@ describe("the body of an API response", () => {
   test.each([
     ["br", "gzip, deflate, br", brotliDecompressSync],
     ["gzip", "gzip", gunzipSync],
-  ] as const)("is compressed from 1 KB when the client accepts the coding %s", async (coding, acceptEncoding, decompress) => {
+  ] as const)("is compressed if it has at least 1 KB and the client accepts the coding %s", async (coding, acceptEncoding, decompress) => {
     for (const path of ["/api/openapi.json", "/api/docs/swagger-ui.css", "/api/metrics"]) {
       const plain = await call(path);
       const { status, headers, body } = await call(path, { "accept-encoding": acceptEncoding });
@@ -45,7 +45,7 @@ describe("the body of an API response", () => {
     expect([short.status, short.headers["content-encoding"]]).toEqual([200, undefined]);
   });
 
-  test("has no Content-Length in a response to HEAD when GET receives it compressed", async () => {
+  test("has no Content-Length in the response to HEAD if the GET response is compressed", async () => {
     const head = await call("/api/openapi.json", { "accept-encoding": "br" }, { method: "HEAD" });
     expect([head.status, head.body.length, head.headers["content-length"]]).toEqual([200, 0, undefined]);
   });

@@ -35,12 +35,12 @@ const surfaces = [
 ] as const;
 type Surface = (typeof surfaces)[number][0];
 
-/** A worker with the path that it gets; a page; a redirect to a location; or an error. */
+/** Expected result: a worker with the path that it receives, a page, the location of a redirect, or an error code. */
 type Expected = { readonly app: string; readonly path: string } | "API" | "panel" | "start page" | `http://${string}` | ErrorCode;
 
-/** The responses of the daemon's own hosts, in the order of the surfaces. The start page ignores an upgrade. */
 const ownPath = (name: string) => ({ app: name, path: "/beta/x" });
 const betaBelowPath = { app: "beta", path: "/x" } as const;
+/** Expected results at the daemon's own hosts, in the order of `surfaces`. The start page ignores an upgrade. */
 const expectedOfDaemon: Readonly<Record<"daemon" | "panel", readonly Expected[]>> = {
   daemon: ["start page", "API", "http://panel.test", betaBelowPath, "start page", betaBelowPath],
   panel: ["http://panel.test", "API", "panel", "NOT_FOUND", "http://panel.test", "NOT_FOUND"],
@@ -61,7 +61,7 @@ function headOf({ lines, origin, version }: Spelling, [surface, path]: (typeof s
   return [`GET ${origin}${path} HTTP/${version}`, ...lines, ...more, "", ""].join("\r\n");
 }
 
-/** Opens a WebSocket and returns the bytes of its messages; the response if there is none. */
+/** Opens a WebSocket and returns the bytes of its messages. If the handshake fails, returns the HTTP response. */
 async function handshake(url: string, head: string): Promise<Answer> {
   const connection = await openConnection(url);
   try {
@@ -122,7 +122,7 @@ async function expectRow(daemon: TestDaemon, spelling: Spelling, onRequest: (exp
 describe("requests with each spelling of the Host header", () => {
   let daemon: TestDaemon;
   let client: ReturnType<typeof connect>;
-  /** Ids of the requests that a worker must have served, by worker. */
+  /** IDs of the requests that each worker must have served, by worker. */
   const served: Record<string, string[]> = { alpha: [], beta: [], "@team/alpha": [] };
   let count = 0;
   beforeAll(async () => {
@@ -130,7 +130,7 @@ describe("requests with each spelling of the Host header", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test.each(rowsOf(spellings))("receive the response of the host's worker (result and Host lines: %s)", async (_title, spelling) => {
+  test.each(rowsOf(spellings))("receive the response of the requested host (result and Host lines: %s)", async (_title, spelling) => {
     await expectRow(daemon, spelling, (expected) => {
       count += 1;
       const requestId = `matrix-${count}`;
@@ -157,7 +157,7 @@ describe("requests when RUNTIME_ALLOWED_HOSTS is set", () => {
   afterAll(() => daemon.dispose());
 
   test.each(rowsOf(restrictedSpellings))(
-    "receive the response of the host's worker (result and Host lines: %s)",
+    "receive the response of the requested host (result and Host lines: %s)",
     async (_title, spelling) => {
       await expectRow(daemon, spelling, () => "restricted");
     },
@@ -252,7 +252,7 @@ describe("several requests on one connection", () => {
   test("are served by the new worker within 1 s after a host is added or removed", async () => {
     const params = { host: "new.test" };
     const live = { timeout: 1000, interval: 10 };
-    // Both spellings are known before the change.
+    // The daemon has served both spellings before the first change.
     expect(await appsAt()).toEqual(both(betaBelowPath));
     for (const worker of ["alpha", "beta", "alpha"]) {
       await client.hosts.add({ params, body: { worker } });

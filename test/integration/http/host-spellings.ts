@@ -18,7 +18,7 @@ export interface Spelling {
   readonly outcome: Outcome;
   /** Header lines, such as `Host: alpha.test`. Characters stand for bytes. */
   readonly lines: readonly string[];
-  /** Before the path in the request target: scheme and host. */
+  /** Scheme and host before the path in the request target. */
   readonly origin: string;
   readonly version: "1.0" | "1.1";
 }
@@ -220,7 +220,7 @@ const composed: readonly Spelling[] = [
   spelling("invalid", [], { origin: "http://panel.test", version: "1.0" }),
 ];
 
-/** Each with the outcome that the documentation promises. */
+/** Spellings of the host, each with the outcome that the documentation promises. */
 export const spellings: readonly Spelling[] = [
   ...Object.entries(alone).flatMap(([outcome, hosts]) => hosts.map((host) => spelling(outcome as Outcome, [`Host: ${host}`]))),
   ...composed,

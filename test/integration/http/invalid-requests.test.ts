@@ -71,7 +71,7 @@ describe("a request whose body length is ambiguous", () => {
     },
   );
 
-  test("is rejected and deletes nothing when the method is DELETE without a body", async () => {
+  test("is rejected and deletes nothing when its method is DELETE", async () => {
     const { data } = await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "stays", role: "viewer" } });
     const head = `DELETE /api/keys/${data.id} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\n`;
 

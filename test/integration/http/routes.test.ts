@@ -29,7 +29,7 @@ const samples: Readonly<Record<string, string>> = {
   ":pid": "1",
   ":instance": "eu-1",
 };
-/** Lists below a name that need not be installed: secrets are set before the first upload. */
+/** Lists that exist even if no package has the name, because secrets can be set before the first upload. */
 const emptyLists = new Set(["/workers/:scope/:name/secrets", "/namespaces/:namespace/secrets"]);
 const queries: Readonly<Record<string, string>> = { "/hosts/ask": "?domain=app.example.org" };
 const routes = operations.map(({ endpoint }) => {

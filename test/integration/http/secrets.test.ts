@@ -14,7 +14,7 @@ const unknownKeys = [
   "unknown-secret-in-body",
 ] as const;
 
-/** Logs everything that it sees of a request and returns it. */
+/** A worker that logs everything that it can read for a request, and returns the same text. */
 const tellingWorker = `export default {
   fetch(request, env) {
     const seen = JSON.stringify({ headers: [...request.headers], url: request.url, env, process: process.env, argv: process.argv });

@@ -159,7 +159,7 @@ describe("the hosts of a worker", () => {
     await client.workers.removeVersion({ params: { scope: "_", name: "shop", version: "2.0.0" } });
   });
 
-  test("cannot be names of other workers, of the daemon or below RUNTIME_APP_DOMAIN", async () => {
+  test("cannot be hosts of other workers or of the daemon, or below RUNTIME_APP_DOMAIN", async () => {
     const before = await client.hosts.list();
     const add = (host: string) => client.hosts.add({ params: { host }, body: { worker: "@team/shop" } });
     await expect(add("shop.test")).rejects.toMatchObject({ code: "HOST_TAKEN", status: 409 });

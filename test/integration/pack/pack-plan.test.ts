@@ -186,7 +186,7 @@ describe("the file list of a package archive", () => {
   });
 });
 
-test("the pack plan lists each excluded file and the rule that excludes the file", async () => {
+test("packing lists each excluded file and the rule that excludes the file", async () => {
   const plan = await planPack(
     await folderOf({ "manifest.yaml": manifest, "index.js": "", ".env": "", ".runtimeignore": "# notes\n*.map\n", "a.map": "" }),
   );
@@ -197,7 +197,7 @@ test("the pack plan lists each excluded file and the rule that excludes the file
   ]);
 });
 
-test("the pack plan includes links to files within the folder, and no other links", async () => {
+test("packing includes links to files within the folder, and no other links", async () => {
   const folder = await folderOf({
     "manifest.yaml": manifest,
     "index.js": "",
@@ -226,7 +226,7 @@ test("the pack plan includes links to files within the folder, and no other link
   });
 });
 
-test("the pack plan contains each file once when a link points to a parent folder", async () => {
+test("packing includes each file once when a link points to a parent folder", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "a/b/c.js": "" });
   await symlink("../..", path.join(folder, "a/b/up"));
   await symlink("..", path.join(folder, "a/b/parent"));

@@ -50,7 +50,7 @@ describe("the change that enables or disables a worker version", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("passes a disabled version to `retire` after another version becomes active", async () => {
+  test("passes a disabled version to the `retire` callback after another becomes active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
@@ -102,7 +102,7 @@ describe("the deletion of workers and versions", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
-  test("removes all versions of a worker and passes each folder to `retire`", async () => {
+  test("removes all versions of a worker and passes each folder to the `retire` callback", async () => {
     const filesAtRetirement: string[][] = [];
     Object.assign(fixture.options, {
       retire: async (folder: string, movedTo: string) => {

@@ -7,7 +7,7 @@ import { treeLines } from "../../support/tree-digest.js";
 import { openPluginPackages, type PluginPackagesFixture } from "./plugin-packages-fixture.js";
 
 let fixture: PluginPackagesFixture;
-/** Files of the built-in directory. No test may change them. */
+/** Files of the built-in directory. No test is allowed to change these files. */
 let shipped: string[];
 
 beforeEach(async () => {

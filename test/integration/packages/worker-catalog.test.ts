@@ -64,7 +64,7 @@ describe("the list of workers", () => {
     expect(fixture.packages.resolve("app", undefined)?.version).toBe("1.10.0");
   });
 
-  test("excludes links to targets outside of the package directory, follows other links", async () => {
+  test("excludes links to targets outside of the directory, and follows all other links", async () => {
     const outside = path.join(fixture.root, "outside");
     await writeFiles(outside, { "manifest.yaml": "name: outside\n", "1.0.0/manifest.yaml": "name: outside\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
@@ -172,7 +172,7 @@ test("the catalog scans 2,000 workers in less than 40 s, and again in less than 
     log: silentLog,
   });
   const scanMs = durationOf(() => catalog.scan());
-  // The first look also reads files again that were too recent to be compared by time.
+  // The first look also reads files again whose modification time was too recent for a comparison.
   for (const look of catalog.looks()) look.take(true);
   const changed: string[] = [];
   const roundMs = durationOf(() => {

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("the handlers in server.routes of a plugin", () => {
-  test("are selected by path pattern and method, literal patterns first", async () => {
+  test("are selected by path pattern and method; literal patterns have priority", async () => {
     server.use({
       server: {
         routes: {
@@ -66,7 +66,7 @@ describe("the handlers in server.routes of a plugin", () => {
 });
 
 describe("the server.fetch handlers of plugins", () => {
-  test("run in order until one does not respond with 404, each with the complete body", async () => {
+  test("run in order until one does not respond with 404; each gets the complete body", async () => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(`1 ${new URL(request.url).pathname}`), notMine()) } },
@@ -84,7 +84,7 @@ describe("the server.fetch handlers of plugins", () => {
     expect(asked).toEqual(["1 /app/x", "body", "1 /app/x", "body"]);
   });
 
-  test("send a 404 response to the client when they have read the request body", async () => {
+  test("send their 404 response to the client if they have read the request body", async () => {
     server.use({ server: { fetch: async (request) => (await request.text(), notMine()) } });
     const response = await server.fetch("/app/x", { method: "POST", body: "body" });
     expect([response.status, await response.text()]).toEqual([404, "not mine"]);
@@ -149,7 +149,7 @@ describe("the base path of a plugin", () => {
     expect(await server.text("/p")).toBe("app of shop: /p ");
   });
 
-  test("does not make a worker of the same name public when it has a public route", async () => {
+  test("with a public route, gives no public access to a worker of the same name", async () => {
     server.use(
       {
         base: "/p",

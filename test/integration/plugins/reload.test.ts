@@ -7,7 +7,7 @@ import { describe, expect, test, vi } from "vitest";
 import { collectGarbage } from "../../support/collect-garbage.js";
 import { PluginFixture, told } from "./plugin-fixture.js";
 
-/** Records each step of its lifecycle. */
+/** A plugin that records each step of its lifecycle. */
 const diary = (name: string) => `
   globalThis.told.push("import ${name}");
   export default (config) => ({
@@ -101,7 +101,7 @@ describe("a reload of plugins", () => {
     expect(fixture.plugins.set.plugins.map(({ hooks }) => hooks.provides?.())).toEqual(["second", "first"]);
   });
 
-  test("includes linked folders in node_modules and ignores entries that are not files", async () => {
+  test("follows links in node_modules, and ignores pipes, broken links and link cycles", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("linked", {
       "plugin.js": `export { default } from "dependency";`,

@@ -92,7 +92,7 @@ describe("the encryption key of secrets", () => {
     },
   );
 
-  test("makes secrets unreadable when it is lost; with a primary, the start fails", async () => {
+  test("causes unreadable secrets if it is lost, or a failed start if a primary is set", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));
@@ -125,7 +125,7 @@ describe("a rotation of the encryption key", () => {
     await withStore(opening, async (store) => expect(valuesOf(store)).toEqual({ A: "1" }));
   });
 
-  test("keeps all values and concurrent changes, and reports no changed secret", async () => {
+  test("keeps all values and concurrent changes, and reports no change of a secret", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 90; index += 1) await store.set(secret(`KEY_${index}`, String(index)));
@@ -170,7 +170,7 @@ describe("the limits for secrets of a namespace and its workers", () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, async (store, changed) => {
       for (let index = 0; index < 999; index += 1) await store.set(secret(`KEY_${index}`, "x", `@team/w${index % 10}`));
-      // 100 at once: only one fits.
+      // Of 100 simultaneous secrets, only one is within the limit.
       const results = await Promise.allSettled(Array.from({ length: 100 }, (_, index) => store.set(secret(`LAST_${index}`, "x", "@team"))));
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       changed.length = 0;

@@ -126,7 +126,7 @@ describe("the static assets of a worker module", () => {
     expect(await server.text("/full/x?url&asset=/about")).toBe("about");
   });
 
-  test("exclude the folder of the module when the assets folder contains it", async () => {
+  test("exclude the folder of the module when this folder is in the assets folder", async () => {
     const output = { "dist/index.html": "home", "dist/server/index.mjs": module, "dist/server/chunks/secret.mjs": "secret" };
     await server.add("mixed", { files: output, manifest: { entrypoint: "dist/server/index.mjs", assets: "dist" } });
     expect(await server.text("/mixed/")).toBe("home");

@@ -83,7 +83,7 @@ describe("a static file that a client accepts in compressed form", () => {
     }
   });
 
-  test("is uncompressed for a range, and complete when If-Range does not match", async () => {
+  test("is sent uncompressed for a range, and in full when If-Range does not match", async () => {
     const compressed = await get("/site/app.js", { "accept-encoding": "br" });
     const part = await get("/site/app.js", { "accept-encoding": "br", range: "bytes=2-9" });
     expect([part.status, part.headers["content-encoding"], part.body.toString()]).toEqual([206, undefined, script.slice(2, 10)]);
@@ -103,7 +103,7 @@ describe("a static file that a client accepts in compressed form", () => {
     await expect.poll(() => decompressed("/edited/a.js"), { timeout: 5000 }).toBe(script.replaceAll("42", "43"));
   });
 
-  test("is not confused with a compressed file of equal size and time", async () => {
+  test("is not confused with another compressed file of equal size and modification time", async () => {
     const other = largeScript.replaceAll("more", "less");
     const version = await server.add("twins", { files: { "index.html": "<p>", "a.js": largeScript, "b.js": other } });
     const time = new Date(1_000_000_000_000);

@@ -24,20 +24,20 @@ function readAll(chunks: Uint8Array[]): Frame[] {
       reader.read(count);
       rest = rest.subarray(count);
     }
-    // A kept rest of bytes can start at any offset.
+    // After `keep`, the next read uses another buffer. The rest of a frame can start at any offset.
     if (index % 3 === 0) reader.keep();
   }
   return frames;
 }
 
-/** Creates a writer into `pieces`. The writer has room for every write, like most sockets, or only for every third one. */
+/** Creates a writer into `pieces`. The writer has room for every write, like most sockets, or only for every third write. */
 function writeInto(pieces: Uint8Array[], isSlow: boolean): FrameWriter {
   let count = 0;
   return new FrameWriter((ready) => {
     count += 1;
     const hasLeft = !isSlow || count % 3 === 0;
     pieces.push(...(hasLeft ? [Buffer.concat(ready)] : ready));
-    // Earlier bytes are sent, too.
+    // If the writer has room, the earlier bytes are sent, too.
     if (hasLeft) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     return hasLeft;
   });
@@ -147,7 +147,7 @@ describe("the frames between the daemon and an isolate", () => {
     );
   });
 
-  test("are passed on in parts of at least 4 KB when a body arrives byte by byte", () => {
+  test("deliver a body in parts of at least 4 KB, even if it arrives byte by byte", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     const body = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
@@ -183,7 +183,7 @@ describe("the frames between the daemon and an isolate", () => {
     expect(readAll(pieces)).toEqual([{ kind: FrameKind.Ping, exchange: 0, payload: "" }]);
   });
 
-  test("are sent after release(), immediately or at the end of the event loop turn", async () => {
+  test("are held until release(), then sent at once or at the end of the event loop turn", async () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     writer.hold();

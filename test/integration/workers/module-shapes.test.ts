@@ -93,7 +93,7 @@ describe("the routes of a worker module", () => {
     expect((await server.fetch("/routed/none")).status).toBe(404);
   });
 
-  test("leave requests without a matching route to fetch", async () => {
+  test("leave requests without a matching route to the function fetch", async () => {
     const files = { "index.js": `export default { routes: { "/a": () => new Response("route") }, fetch: () => new Response("fetch") }` };
     expect(await answer(files, "a")).toBe("route");
     expect(await answer(files, "b")).toBe("fetch");

@@ -108,7 +108,7 @@ export default { fetch() {
   expect(await addonServer.text("/plain/")).toMatch(/^denied: /);
 });
 
-describe("a manifest permission that the operator does not allow", () => {
+describe("a manifest permission that the daemon cannot grant", () => {
   test("is rejected at the start with an error that names permission and variable", async () => {
     await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
     expect(await server.refusal("/greedy/")).toMatchObject({
@@ -129,7 +129,7 @@ describe("a manifest permission that the operator does not allow", () => {
   });
 
   test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))(
-    "is rejected when it is allowed but this Node.js version does not support it",
+    "is rejected if the operator allows it but Node.js does not support it",
     () => {
       expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
     },

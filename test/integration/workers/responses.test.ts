@@ -120,7 +120,7 @@ describe("the bytes of a worker's response", () => {
   });
 });
 
-/** Returns the headers that an app receives for these headers. */
+/** Returns the headers that an app receives when a client sends these headers. */
 async function seen(headers: Record<string, string | string[]>): Promise<Record<string, string>> {
   const request = http.get({ host: "127.0.0.1", port: server.port, path: "/echo/", headers, agent: false });
   const [response] = (await once(request, "response")) as [http.IncomingMessage];

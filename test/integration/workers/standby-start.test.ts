@@ -8,7 +8,7 @@ import { StandbyStart } from "../../../src/server/workers/isolates/standby-isola
 import type { IsolateProcess } from "../../../src/server/workers/isolates/isolate-process.js";
 
 const ownNiceness = getPriority();
-/** A process without permission to raise its priority does not lower it. */
+/** A daemon without permission to raise priorities does not lower the priority of an isolate. */
 const yieldedNiceness = canRaisePriority() ? constants.priority.PRIORITY_LOW : ownNiceness;
 
 /** Begins a start with a real idle process as the isolate. The isolate is ready when `ready` is called. */

@@ -56,7 +56,7 @@ describe("runtimectl cron list", () => {
     expect(table).toContain("The worker responded with status 500.");
   });
 
-  test("prints the instance of each run, and the reason why runs of others are missing", async () => {
+  test("prints the instance of each run, and why the runs of other instances are missing", async () => {
     const unknown = {
       at: 60,
       durationMs: null,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Output, type Terminal } from "../../../src/cli/output/output.js";
 
-test("wraps the footer of a list at spaces when the footer is wider than the terminal", () => {
+test("the footer of a list wraps at spaces when it is wider than the terminal", () => {
   let written = "";
   const terminal: Terminal = {
     stdinIsTty: true,

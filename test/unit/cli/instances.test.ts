@@ -12,7 +12,7 @@ async function run(words: readonly string[], answers: Readonly<Record<string, un
   return { ...result, requests: daemon.requests };
 }
 
-/** Returns a stream with one entry, which the daemon then ends. */
+/** Returns a stream that sends one entry and then ends. */
 function streamOf(entry: { readonly id: number }): WireAnswer {
   const end = JSON.stringify({ error: { code: "AUTH_REQUIRED", message: "The key was revoked." } });
   return new WireAnswer(200, `id: ${entry.id}\ndata: ${JSON.stringify(entry)}\n\nevent: end\ndata: ${end}\n\n`);
@@ -41,13 +41,13 @@ const gone = {
 };
 
 describe("runtimectl instances list", () => {
-  test("prints one line per daemon and marks the one that responds", async () => {
+  test("prints one line per daemon and marks the daemon that responds to the command", async () => {
     expect((await run(["instances", "list"], { "/api/instances": [own, gone] })).stdout).toBe(
       "eu-1 *\thttp://10.0.0.11:8000\t1.2.3\tready\t0.3 s\t3\t\neu-2\t-\t1.2.3\tgone\t-\t-\tIt was stopped, or has sent no heartbeat for 30 s.\n",
     );
   });
 
-  test("prints the daemons as JSON, and counts the ready ones below a table", async () => {
+  test("prints the daemons as JSON, or as a table with the number of ready daemons", async () => {
     const { stdout } = await run(["instances", "list", "--json"], { "/api/instances": [own, gone] });
     expect(JSON.parse(stdout)).toEqual({ instances: [own, gone] });
     expect((await run(["instances", "list"], { "/api/instances": [own, gone] }, true)).stderr).toContain("1 of 2 daemons ready");
@@ -88,7 +88,7 @@ describe("runtimectl instances drain", () => {
     expect(stderr).toContain("eu-2 has 2 requests in flight after 0.01 s, and stays drained");
   });
 
-  test("does not wait with the time limit 0, and rejects a time limit of another form", async () => {
+  test("does not wait with --drain-timeout 0, and rejects an invalid --drain-timeout", async () => {
     expect(await run(["instances", "drain", "eu-2", "--drain-timeout", "0"], listed(2))).toMatchObject({ status: 0 });
     const { status, requests } = await run(["instances", "drain", "eu-2", "--drain-timeout", "later"], listed(2));
     expect({ status, requests }).toEqual({ status: 2, requests: [] });
@@ -105,7 +105,7 @@ describe("runtimectl workers restart and plugins reload", () => {
   const restarted = { name: "shop", version: "1.0.0", restarted: 2 };
   const answerWith = (instances: object) => ({ [path]: { success: true, data: { ...restarted, instances } } });
 
-  test("print how many other daemons do the same, or why they do not", async () => {
+  test("print how many other daemons were notified, or why none was notified", async () => {
     expect((await run(["workers", "restart", "shop@1.0.0"], answerWith({ notified: 1 }))).stderr).toContain("1 other daemon notified");
     const { status, stderr } = await run(
       ["workers", "restart", "shop@1.0.0"],
@@ -133,13 +133,13 @@ describe("runtimectl audit", () => {
     expect(stderr).toContain("entries of eu-1 are missing: It did not respond within 2 s.");
   });
 
-  test("prints no column for the daemon if there is only one", async () => {
+  test("prints no column for daemons if only one daemon exists", async () => {
     const { instance: _instance, ...ofOnlyDaemon } = entry;
     const { stdout } = await run(["audit"], { "/api/audit": { entries: [ofOnlyDaemon], hasMore: false } });
     expect(stdout).toBe("1970-01-01T00:00:00.000Z\tkey.created\tdone\t\t\t::1\tr\n");
   });
 
-  test("names the daemon of each streamed entry, unless --instance selects one", async () => {
+  test("prints the daemon of each streamed entry unless --instance selects one daemon", async () => {
     const answers = { "/api/audit": streamOf(entry) };
     expect((await run(["audit", "-f"], answers)).stdout).toMatch(/\tr\teu-2\n/);
     const { stdout } = await run(["audit", "-f", "--instance", "eu-2"], answers);
@@ -154,7 +154,7 @@ describe("runtimectl workers logs", () => {
     { name: "eu-1", id: "id-1", problem: "It did not respond within 2 s." },
   ];
 
-  test("prints the daemon before the text, and names the daemons whose entries are missing", async () => {
+  test("prints the daemon before the text, and the daemons whose entries are missing", async () => {
     const { stdout, stderr } = await run(["workers", "logs"], { "/api/logs": { entries: [entry], hasMore: false, instances } });
     expect(stdout).toBe("1970-01-01T00:00:00.000Z\tinfo\tshop@1.0.0\tapp\teu-2\tone\n\t\t\t\t\ttwo\n");
     expect(stderr).toContain("entries of eu-1 are missing: It did not respond within 2 s.");
@@ -162,7 +162,7 @@ describe("runtimectl workers logs", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ entries: [{ instance: "eu-2" }], instances });
   });
 
-  test("prints no daemon if the entries are of one daemon", async () => {
+  test("prints no daemon if all entries come from one daemon", async () => {
     const answer = { entries: [entry], hasMore: false, instances: instances.slice(0, 1) };
     const { stdout } = await run(["workers", "logs", "--instance", "eu-2"], { "/api/logs": answer });
     expect(stdout).toBe("1970-01-01T00:00:00.000Z\tinfo\tshop@1.0.0\tapp\tone\n\t\t\t\ttwo\n");

@@ -48,7 +48,7 @@ test("`workers list --json` states whether each version is active", async () => 
   ]);
 });
 
-test("shows that a problem is older than the start of the daemon", async () => {
+test("`workers health` shows that a problem is older than the start of the daemon", async () => {
   const health = { name: "app", version: "1.0.0", state: "degraded", since: 1_800_000_000, isSinceStart: true, reason: "It fails." };
   const daemon = await startFakeDaemon({ "/api/workers/health": [health] });
   onTestFinished(daemon.close);

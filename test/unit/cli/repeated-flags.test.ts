@@ -24,7 +24,7 @@ test.each([
   expect(repeatFlags(text, { profile: "prod" })).toBe(expected);
 });
 
-test("adds the user's connection flags, quoted for the shell, to suggested commands", () => {
+test("runtimectl adds the connection flags to suggested commands, quoted for the shell", () => {
   const flags = { profile: "prod", url: "https://rt.example.org", keyFile: "my keys/it's.key" };
   expect(repeatFlags("runtimectl status", flags)).toBe(
     `runtimectl -p prod --url https://rt.example.org --key-file 'my keys/it'\\''s.key' status`,

@@ -24,11 +24,11 @@ test.each([
   ["2.0.0-rc.2 2.0.0-rc.1 (1.0.0)", "2.0.0-rc.2"],
   ["2.0.0+build-7 1.0.0", "2.0.0+build-7"],
   ["(1.0.0)", undefined],
-])("for the versions %s, returns the active version %s", (versions, answering) => {
+])("among the versions %s, the active version is %s", (versions, answering) => {
   expect(answeringVersion(workerOf(versions).versions)?.version).toBe(answering);
 });
 
-test("lists built-in and uploaded versions of a worker together, newest first", async () => {
+test("findWorker returns built-in and uploaded versions together, newest first", async () => {
   const row = { name: "app", removable: true, disabledVersions: [] };
   const rows = [
     { ...row, source: "built-in", path: "/built-in", versions: ["1.10.0", "1.2.0"] },

@@ -18,7 +18,7 @@ test("runtimectl escapes a tab in tab-separated output", () => {
   expect(tabSeparated([["a\tb", "c"]])).toBe("a\\x09b\tc");
 });
 
-test("aligns wide characters in a table, and omits the last columns if they do not fit", () => {
+test("runtimectl aligns wide characters in a table, and omits columns that do not fit", () => {
   const rows = [
     ["名前", "1.0.0", "on"],
     ["b", "2", "off"],

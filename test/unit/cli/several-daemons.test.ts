@@ -71,7 +71,7 @@ async function run(argv: readonly string[], isTerminal = false) {
   return runInProcess(["workers", ...argv, "--url", fake.url], { cwd: home, env, isTerminal, columns: 200 });
 }
 
-test("`workers stats` prints the daemons above the workers on a terminal, and names the missing one", async () => {
+test("`workers stats` prints daemons and workers in a terminal, and lists missing data", async () => {
   const { stdout, stderr } = await run(["stats"], true);
 
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/)[0])).toEqual(["INSTANCE", "eu-1", "eu-2", "", "NAME", "shop", ""]);
@@ -79,7 +79,7 @@ test("`workers stats` prints the daemons above the workers on a terminal, and na
   expect(stderr).toContain(`metrics of eu-2 are missing: ${silent}`);
 });
 
-test("`workers stats` prints only the workers in a pipe, and everything as JSON", async () => {
+test("`workers stats` prints only workers in a pipe, and also daemons with --json", async () => {
   const { stdout, stderr } = await run(["stats"]);
   expect(stdout).toBe("shop\t1.0.0\t0.50\t-\t-\t7\t2\t0\t-\tfailing\n");
   expect(stderr).toBe(warning("metrics"));
@@ -98,7 +98,7 @@ test("`workers health NAME` shows the state on each daemon", async () => {
   expect(stdout).toContain("on eu-1\t1.0.0 ok\non eu-3\t1.0.0 failing: It cannot start.\non eu-2\tno response\n");
 });
 
-test("`workers history` marks rows that lack the values of a daemon, and names the daemon that started", async () => {
+test("`workers history` marks incomplete rows, and names the daemon of each start", async () => {
   const { stdout, stderr } = await run(["history"]);
   expect(stdout).toBe("2026-01-01 12:00 UTC\t3\t0\t-\t-\t-\t1\t\t\n2026-01-01 13:00 UTC\t4\t0\t-\t-\t-\t1\tstart eu-1\tyes\n");
   expect(stderr).toBe(warning("values"));

@@ -6,7 +6,7 @@ import { keys } from "../../support/terminal-window.js";
 const refusedKey = WireAnswer.refusal(401, "INVALID_KEY", "The key is not known.");
 const profiles = `current: home\nprofiles:\n  home:\n    url: http://home.test\n  prod:\n    url: http://prod.test\n    production: true\n`;
 
-test("shows how long the daemon has been unreachable and when the next attempt starts", async () => {
+test("the dashboard shows the time since a lost connection and until the next attempt", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.failure = unreachable();
@@ -19,7 +19,7 @@ test("shows how long the daemon has been unreachable and when the next attempt s
   expect(dashboard.text()).not.toContain("away");
 });
 
-test("waits before it repeats a call after a 503 response, and delays no other call", async () => {
+test("the dashboard waits at least 500 ms before it repeats a call after a 503", async () => {
   const calledAtMs: number[] = [];
   const unavailable = () => {
     calledAtMs.push(Date.now());
@@ -33,13 +33,13 @@ test("waits before it repeats a call after a 503 response, and delays no other c
   expect(second - first).toBeGreaterThan(500);
 });
 
-test("shows that the daemon is not ready", async () => {
+test("the dashboard shows that the daemon is not ready", async () => {
   const notReady = WireAnswer.refusal(503, "NOT_READY", "plugins are loading");
   const dashboard = await renderDashboard({ "/api/health/ready": notReady });
   await dashboard.waitFor(/health +not ready: plugins are loading/);
 });
 
-test("ends the session and shows the reason when the daemon rejects the API key", async () => {
+test("the dashboard ends the session with the reason when the daemon rejects the key", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.answers["/api/workers"] = refusedKey;
@@ -49,7 +49,7 @@ test("ends the session and shows the reason when the daemon rejects the API key"
   expect(dashboard.text()).not.toContain("shop");
 });
 
-test("asks for URL and API key if no profile exists, and hides the typed API key", async () => {
+test("the dashboard asks for URL and hidden API key if no profile exists", async () => {
   const dashboard = await renderDashboard({}, { environment: {} });
   await dashboard.waitFor("No profiles. Press i to sign in to a daemon.");
   dashboard.press("i");
@@ -64,7 +64,7 @@ test("asks for URL and API key if no profile exists, and hides the typed API key
   expect(dashboard.transport.requests).toEqual([]);
 });
 
-test("lists profiles; marks the current, the production and the keyless profile", async () => {
+test("the dashboard lists profiles and marks current, production and keyless profiles", async () => {
   const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
   await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
   expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);
@@ -72,7 +72,7 @@ test("lists profiles; marks the current, the production and the keyless profile"
   await dashboard.waitFor("key for http://prod.test:");
 });
 
-test("selects the default profile first, although another profile is listed before it", async () => {
+test("the dashboard first selects the default profile, even if it is not listed first", async () => {
   const config = "current: second\nprofiles:\n  first:\n    url: http://first.test\n  second:\n    url: http://second.test\n";
   const dashboard = await renderDashboard({}, { environment: {}, config });
   await dashboard.waitFor(/> second /);
@@ -80,7 +80,7 @@ test("selects the default profile first, although another profile is listed befo
   await dashboard.waitFor("key for http://first.test:");
 });
 
-test("sends requests at the interval of --refresh, and at once after r is pressed", async () => {
+test("the dashboard sends requests at the --refresh interval, and when r is pressed", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
   await dashboard.waitFor("no workers");
   await dashboard.waitFor("ready");

@@ -40,7 +40,7 @@ async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<s
   return dashboard;
 }
 
-test("shows the parent folder after esc is pressed", async () => {
+test("the dashboard shows the parent folder after esc is pressed", async () => {
   const dashboard = await openFolder();
   dashboard.press(keys.enter);
   await dashboard.waitFor("this folder is empty; esc goes back");
@@ -53,7 +53,7 @@ test("shows the parent folder after esc is pressed", async () => {
   expect(dashboard.text()).toContain("plugins/");
 });
 
-test("escapes control characters in a text file", async () => {
+test("the dashboard escapes control characters in a text file", async () => {
   const dashboard = await openFolder();
   dashboard.press(`G${keys.enter}`);
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07line two`);
@@ -63,7 +63,7 @@ test("escapes control characters in a text file", async () => {
 test.each([
   ["that is binary", { contents: undefined, reason: "data.bin is not a text file" }],
   ["that the daemon rejects", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
-])("shows why it does not display a file %s", async (_what, { contents: answer, reason }) => {
+])("the dashboard shows an error with the reason when the user opens a file %s", async (_what, { contents: answer, reason }) => {
   const dashboard = await openFolder({}, answer ? { "/api/workers/files/download": answer } : {});
   dashboard.press("j");
   await dashboard.waitFor("> data.bin");
@@ -71,7 +71,7 @@ test.each([
   await dashboard.waitFor(`failed: ${reason}`);
 });
 
-test("renames a file, and undo restores the old name", async () => {
+test("the dashboard renames a file, and undo restores the old name", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
   await dashboard.waitFor("c create");
   dashboard.press("G");
@@ -87,7 +87,7 @@ test("renames a file, and undo restores the old name", async () => {
   ]);
 });
 
-test("creates a folder and moves a file into the folder", async () => {
+test("the dashboard creates a folder and moves a file into the folder", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/mkdir": success, "POST /api/workers/files/move": success });
   await dashboard.waitFor("c create");
   dashboard.press(`cimages${keys.enter}`);
@@ -100,7 +100,7 @@ test("creates a folder and moves a file into the folder", async () => {
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/files/mkdir", "POST /api/workers/files/move"]);
 });
 
-test("deletes a folder only after the user types its name", async () => {
+test("the dashboard deletes a folder only after the user types its name", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
   await dashboard.waitFor("c create");
   dashboard.press("d");
@@ -113,7 +113,7 @@ test("deletes a folder only after the user types its name", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/files/delete"]);
 });
 
-test("asks before an upload overwrites files, but not before it adds files", async () => {
+test("the dashboard asks before an upload only if the upload overwrites files", async () => {
   const files = { "index.js": "new", "logo.svg": "<svg/>" };
   const dashboard = await openFolder({ files }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
@@ -127,7 +127,7 @@ test("asks before an upload overwrites files, but not before it adds files", asy
   expect(dashboard.transport.requests.findLast(({ method }) => method === "POST")?.body).toContain("<svg/>");
 });
 
-test("cancels a running upload when esc is pressed", async () => {
+test("the dashboard cancels a running upload when esc is pressed", async () => {
   const dashboard = await openFolder({ files: { "logo.svg": "<svg/>" } }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
   dashboard.press("u");
@@ -139,7 +139,7 @@ test("cancels a running upload when esc is pressed", async () => {
   await dashboard.waitFor("note: no longer waiting");
 });
 
-test("saves a file to the local disk, and never overwrites an existing file", async () => {
+test("the dashboard saves a file to the local disk, but overwrites no existing file", async () => {
   const dashboard = await openFolder({ files: { "taken.js": "mine" } });
   dashboard.press("G");
   await dashboard.waitFor("> index.js");

@@ -27,7 +27,7 @@ async function openHosts(setup: DashboardSetup = {}, answers: Readonly<Record<st
 
 const bodyOf = ({ transport }: RenderedDashboard) => transport.requests.findLast(({ method }) => method === "PUT")?.body;
 
-test("shows added and requested hosts, and the domain of automatic hosts", async () => {
+test("the dashboard shows added and requested hosts, and the domain of automatic hosts", async () => {
   const dashboard = await openHosts();
   const text = dashboard.text();
   expect(text).toMatch(/shop\.example\.org +@team\/shop +added +\^1/);
@@ -36,7 +36,7 @@ test("shows added and requested hosts, and the domain of automatic hosts", async
   expect(text).toContain("by root");
 });
 
-test("adds a requested host, and undo removes it", async () => {
+test("the dashboard adds a requested host, and undo removes it", async () => {
   const dashboard = await openHosts();
   dashboard.press("ja");
   await dashboard.waitFor("done: todos.example.org leads to todos");
@@ -45,7 +45,7 @@ test("adds a requested host, and undo removes it", async () => {
   await dashboard.waitFor("done: todos.example.org leads to no worker");
 });
 
-test("adds a host that the user types", async () => {
+test("the dashboard adds a host that the user types", async () => {
   const dashboard = await openHosts();
   dashboard.press("c");
   await dashboard.waitFor("new host:");
@@ -54,7 +54,7 @@ test("adds a host that the user types", async () => {
   expect(bodyOf(dashboard)).toEqual({ worker: "@team/shop", version: "^2" });
 });
 
-test("removes a host only after the user types its name", async () => {
+test("the dashboard removes a host only after the user types its name", async () => {
   const dashboard = await openHosts();
   dashboard.press("d");
   await dashboard.waitFor("Remove shop.example.org; requests to it no longer reach @team/shop");
@@ -66,7 +66,7 @@ test("removes a host only after the user types its name", async () => {
   expect(dashboard.text()).not.toContain("@team/shop");
 });
 
-test("does not change hosts without the permission workers:install", async () => {
+test("the dashboard does not change hosts without the permission workers:install", async () => {
   const dashboard = await openHosts({}, { "/api/admin/session": sessionOf(["workers:read"]) });
   for (const key of ["c", "d"]) {
     dashboard.press(key);
@@ -82,11 +82,11 @@ test.each([
   ["shop.example.org", "the name of the worker is missing"],
   ["shop.example.org A/B", "A/B is not the name of a worker"],
   ["shop.example.org shop ^1 more", "there is text after the version"],
-])("parses the typed host %s as %j", (text, expected) => {
+])("the dashboard parses the typed host %s as %j", (text, expected) => {
   expect(parseHostTarget(text)).toEqual(expected);
 });
 
-test("sends no request when the user types an invalid host", async () => {
+test("the dashboard sends no request when the user types an invalid host", async () => {
   const dashboard = await openHosts();
   dashboard.press("c");
   await dashboard.waitFor("new host:");
@@ -95,7 +95,7 @@ test("sends no request when the user types an invalid host", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test.each(["host.added", "worker.installed"])("shows a host that another client adds, after the event %s", async (type) => {
+test.each(["host.added", "worker.installed"])("the dashboard shows a host that another client adds, after the event %s", async (type) => {
   const events = new FakeStream();
   const hosts = [added];
   const answers = { "/api/events": events, "/api/hosts": () => ({ hosts, requested: [{ host: "todos.example.org", worker: "todos" }] }) };

@@ -13,7 +13,7 @@ const unreachable = {
   problem: "It did not respond within 2 s.",
 };
 
-/** Opens the screen with three daemons: the one that responds, a ready one and an unreachable one. */
+/** Opens the instances screen with three daemons: the connected daemon, a ready daemon and an unreachable daemon. */
 async function openInstances(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
   const eu2 = listedInstance("eu-2");
   const listed = [listedInstance("eu-1", { isSelf: true }), eu2, listedInstance("eu-3", unreachable)];
@@ -32,7 +32,7 @@ async function openInstances(setup: DashboardSetup = {}, answers: Readonly<Recor
   return dashboard;
 }
 
-test("shows state, version, lag, isolates and problem of each instance", async () => {
+test("the dashboard shows state, version, lag, isolates and problem of each instance", async () => {
   const dashboard = await openInstances();
   expect(dashboard.text()).toContain("3 instances");
   expect(dashboard.text()).toContain("2 versions");
@@ -42,7 +42,7 @@ test("shows state, version, lag, isolates and problem of each instance", async (
   await dashboard.waitFor(/problem +It did not respond within 2 s\./);
 });
 
-test("drains an instance after y, and U ends the drain", async () => {
+test("the dashboard drains an instance after y is pressed, and ends the drain after U", async () => {
   const dashboard = await openInstances();
   dashboard.press("j");
   await dashboard.waitFor("> eu-2");
@@ -62,7 +62,7 @@ test("drains an instance after y, and U ends the drain", async () => {
   await dashboard.waitFor(/eu-2 +● ready/);
 });
 
-test("ends a drain without a confirmation, and x shows the command", async () => {
+test("the dashboard ends a drain without confirmation, and shows the command after x", async () => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2", { state: "draining" })];
   const dashboard = await openInstances({}, { "/api/instances": listed });
   dashboard.press("j");
@@ -73,7 +73,7 @@ test("ends a drain without a confirmation, and x shows the command", async () =>
   await dashboard.waitFor("done: the drain of eu-2 has ended");
 });
 
-test("x shows the command with the id if several instances have the name", async () => {
+test("the dashboard shows a command with the ID if several instances have one name", async () => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2"), listedInstance("eu-2", { id: "id-other" })];
   const dashboard = await openInstances({}, { "/api/instances": listed });
   dashboard.press("j");
@@ -82,7 +82,7 @@ test("x shows the command with the id if several instances have the name", async
   await dashboard.waitFor(/runtimectl instances drain id-(eu-2|other)/);
 });
 
-test("requires the typed name to drain the last ready instance", async () => {
+test("the dashboard requires the typed name to drain the last ready instance", async () => {
   const only = [listedInstance("eu-1", { isSelf: true })];
   const dashboard = await openInstances({}, { "/api/instances": only });
   await dashboard.waitFor("none: instances share their keys");
@@ -98,7 +98,7 @@ test.each([
   ["gone", admin, /eu-2 is gone/],
   ["ready", sessionOf(["workers:read"]), /workers:restart/],
   ["ready", sessionOf(rolePermissions.admin, { namespaces: ["@team"] }), /your key is restricted to @team, and a drain concerns/],
-])("does not drain an instance (state: %s, session: %j)", async (state, session, reason) => {
+])("the dashboard does not drain an instance (state: %s, session: %j)", async (state, session, reason) => {
   const listed = [listedInstance("eu-1", { isSelf: true }), listedInstance("eu-2", { state })];
   const dashboard = await openInstances({}, { "/api/admin/session": session, "/api/instances": listed });
   dashboard.press("j");
@@ -110,7 +110,7 @@ test.each([
 });
 
 describe("the overview", () => {
-  test("reports unreachable instances as an incident, and enter opens the screen", async () => {
+  test("shows unreachable instances as an incident, and opens their screen after enter", async () => {
     const dashboard = await openInstances();
     dashboard.press("1");
     await dashboard.waitFor(/> 1 of 3 instances is unreachable +eu-3: It did not respond within 2 s\./);
@@ -143,7 +143,7 @@ test.each([
   [80, "instances", /6 Logs +\[9 Instances\]/],
   [80, "workers", /7 Hosts +8 Connect\s*\n/],
   [100, "workers", /8 Connect +9 Instances/],
-])("in %d columns, the tabs of the screen %s are those that fit", async (columns, screen, expected) => {
+])("in %d columns, the screen %s shows only the tabs that fit", async (columns, screen, expected) => {
   const dashboard = await renderDashboard({ "/api/admin/session": admin, "/api/instances": [] }, { screen, columns });
   await dashboard.waitFor(expected);
 });

@@ -29,7 +29,7 @@ async function openKeys(setup: DashboardSetup = {}, answers: Readonly<Record<str
 
 const lastBody = ({ transport }: RenderedDashboard) => transport.requests.findLast(({ method }) => method === "POST")?.body;
 
-test("revokes an API key only after the user types its name", async () => {
+test("the dashboard revokes an API key only after the user types its name", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`/leaving${keys.enter}d`);
@@ -42,7 +42,7 @@ test("revokes an API key only after the user types its name", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/keys/3"]);
 });
 
-test("does not revoke the API key of the current session", async () => {
+test("the dashboard does not revoke the API key of the current session", async () => {
   const dashboard = await openKeys({ columns: 130 });
   await dashboard.waitFor("> operator (in use)");
   dashboard.press("d");
@@ -50,7 +50,7 @@ test("does not revoke the API key of the current session", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("creates an API key from the form, and shows the key until the user presses y", async () => {
+test("the dashboard creates an API key from a form and shows it until y is pressed", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press("c");
@@ -72,7 +72,7 @@ test("creates an API key from the form, and shows the key until the user presses
   expect(dashboard.screen.remembered()).not.toContain(secret);
 });
 
-test("creates an API key with the selected permissions", async () => {
+test("the dashboard creates an API key with the selected permissions", async () => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`cx${keys.tab}`);
@@ -84,7 +84,7 @@ test("creates an API key with the selected permissions", async () => {
   expect(lastBody(dashboard)).toMatchObject({ name: "x", role: "custom", permissions: rolePermissions.admin.slice(0, 2) });
 });
 
-test("moves through the permissions in the order in which the form shows them, within its width", async () => {
+test("the key form moves through permissions in the displayed order in 60 columns", async () => {
   const dashboard = await openKeys({ columns: 60, rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`cx${keys.tab} ${keys.tab}${keys.right.repeat(11)} `);
@@ -99,7 +99,7 @@ test.each([
   ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "the namespace is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
-])("sends no request when the form for an API key has %s", async (_what, typed, reason) => {
+])("the dashboard sends no request when the form for an API key has %s", async (_what, typed, reason) => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`c${typed}${keys.enter}`);
@@ -107,7 +107,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("creates an API key without expiry only after a second press of enter", async () => {
+test("a key without expiry is created only after enter is pressed twice in the form", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}\u0015never${keys.enter}`);
@@ -120,7 +120,7 @@ test("creates an API key without expiry only after a second press of enter", asy
 test.each([
   ["the daemon rejects the key", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
   ["the daemon is unreachable", unreachable(), "cannot reach http://daemon.test"],
-])("keeps the entered values of an API key when %s", async (_when, answer, reason) => {
+])("the dashboard keeps the entered values of an API key when %s", async (_when, answer, reason) => {
   const dashboard = await openKeys({}, { "POST /api/keys": answer });
   await dashboard.waitFor("c create");
   dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
@@ -129,7 +129,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (expires");
 });
 
-test("shows a new API key until the user presses y, and ignores other keys", async () => {
+test("the dashboard hides a new API key only after y is pressed", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -139,7 +139,7 @@ test("shows a new API key until the user presses y, and ignores other keys", asy
   expect(dashboard.text()).toContain(secret);
 });
 
-test("erases a displayed API key from the terminal when ctrl-c is pressed", async () => {
+test("the dashboard erases a displayed API key when ctrl-c is pressed", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -161,7 +161,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows a new API key above other dialogs, and erases the key on close", () => {
+test("the dashboard shows a new API key above other dialogs and erases it on close", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });
@@ -173,7 +173,7 @@ test("shows a new API key above other dialogs, and erases the key on close", () 
   expect(shown.text()).not.toBe(secret);
 });
 
-test("shows a second new API key after the user closes the first", () => {
+test("the dashboard shows a second new API key after the user closes the first", () => {
   const overlays = new Overlays();
   const [first, second] = [new OneTimeSecret(secret), new OneTimeSecret("rtk_second")];
   overlays.show({ kind: "reveal", secret: first, about: [] });

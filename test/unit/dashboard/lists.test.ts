@@ -26,14 +26,14 @@ test("filters rows by a word, excludes rows by !word, and shows all rows after e
   await dashboard.waitFor("todos");
 });
 
-test("shows a hint when no row matches the filter", async () => {
+test("the dashboard shows a hint when no row matches the filter", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/zzz${keys.enter}`);
   await dashboard.waitFor("no matches; esc clears the filter");
 });
 
-test("moves the selection by row, by page, and to the first and last row", async () => {
+test("the dashboard moves the selection by row, by page, and to the first and last row", async () => {
   const dashboard = await renderDashboard(many, { screen: "workers", columns: 140, rows: 45 });
   await dashboard.waitFor("> w0000");
   for (const [key, selected] of [
@@ -54,7 +54,7 @@ test("moves the selection by row, by page, and to the first and last row", async
 
 const failing = (name: string) => ({ name, version: "1.0.0", state: "failing", since: 0, reason: "100 % of requests failed." });
 
-test("lists failing workers first, and keeps the first row selected when another worker fails", async () => {
+test("lists failing workers first; the first row stays selected after another failure", async () => {
   const answers = { "/api/workers": ["a", "b", "c"].map((name) => listedWorker(name)), "/api/workers/health": [failing("c")] };
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor(/> c .*\n +a .*\n +b /);
@@ -63,7 +63,7 @@ test("lists failing workers first, and keeps the first row selected when another
   await dashboard.waitFor(/ {2}b .*\n> c .*\n +a /);
 });
 
-test("keeps the same row selected when the list changes", async () => {
+test("the dashboard keeps the same row selected when the list changes", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press("G");
@@ -74,7 +74,7 @@ test("keeps the same row selected when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers after b is pressed, and that these cannot be changed", async () => {
+test("the dashboard shows built-in workers as unchangeable after b is pressed", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");
@@ -82,7 +82,7 @@ test("shows built-in workers after b is pressed, and that these cannot be change
   await dashboard.waitFor("cannot be changed");
 });
 
-test("shows the details instead of the list on a narrow terminal", async () => {
+test("the dashboard shows the details instead of the list on a narrow terminal", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 60, rows: 15 });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(keys.enter);
@@ -92,7 +92,7 @@ test("shows the details instead of the list on a narrow terminal", async () => {
   await dashboard.waitFor("> @team/shop");
 });
 
-test("shows only the available shortcuts of the current screen in the help", async () => {
+test("the dashboard's help shows only available shortcuts of the current screen", async () => {
   const dashboard = await renderDashboard({}, { screen: "overview" });
   await dashboard.waitFor("ready");
   dashboard.press("?");
@@ -103,7 +103,7 @@ test("shows only the available shortcuts of the current screen in the help", asy
   await dashboard.waitFor("[2 Workers]");
 });
 
-test("applies the key bindings of config.yaml", async () => {
+test("the dashboard applies the key bindings of config.yaml", async () => {
   const config = "ui:\n  keys:\n    workers.logs: z\n    list.filter: F\n";
   const dashboard = await renderDashboard(shops, { screen: "workers", config });
   await dashboard.waitFor("z logs");
@@ -115,13 +115,13 @@ test.each([
   ["ui: { keys: { workers.delete: e } }", "the key e is assigned to both workers.toggle and workers.delete"],
   ["ui: { keys: { workers.remove: e } }", 'no action "workers.remove"'],
   ["ui: { refresh: often }", "ui.refresh in config.yaml: often is not a duration of at least 1s"],
-])("rejects the setting %s and exits before drawing the screen", async (config, message) => {
+])("the dashboard rejects the setting %s and exits before drawing the screen", async (config, message) => {
   const dashboard = await renderDashboard({}, { config });
   await expect(dashboard.ended).rejects.toThrow(message);
   expect(dashboard.screen.written()).toBe("");
 });
 
-test("rejects an unknown screen and exits before drawing", async () => {
+test("the dashboard rejects an unknown screen and exits before drawing", async () => {
   const dashboard = await renderDashboard({}, { screen: "nowhere" });
   await expect(dashboard.ended).rejects.toThrow('there is no screen "nowhere"');
   expect(dashboard.screen.written()).toBe("");

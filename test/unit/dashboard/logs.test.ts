@@ -25,19 +25,19 @@ async function openLogs(lines: readonly string[], setup: DashboardSetup = {}) {
   return { dashboard, stream, write: (text: string) => stream.send(logEntry((id += 1), text)) };
 }
 
-test("shows new log lines immediately", async () => {
+test("the dashboard shows new log lines immediately", async () => {
   const { dashboard, write } = await openLogs(["first order"]);
   write("second order");
   await dashboard.waitFor("second order");
   expect(dashboard.text()).toContain("talker · live · 2 lines");
 });
 
-test("shows a hint when the log is empty", async () => {
+test("the dashboard shows a hint when the log is empty", async () => {
   const { dashboard } = await openLogs([]);
   await dashboard.waitFor("no entries yet; new entries of talker appear here");
 });
 
-test("filters log lines; n and N select the next and previous match", async () => {
+test("the dashboard filters log lines; n and N select the next and previous match", async () => {
   const { dashboard } = await openLogs(["order one", "payment", "order two"]);
   dashboard.press(`/order${keys.enter}`);
   await dashboard.waitFor("2 lines · filter: order");
@@ -52,7 +52,7 @@ test("filters log lines; n and N select the next and previous match", async () =
   await dashboard.waitFor(/^> .*order two/m);
 });
 
-test("counts new log lines without showing them while the log is paused", async () => {
+test("the dashboard counts new log lines without showing them while the log is paused", async () => {
   const { dashboard, write } = await openLogs(["before"]);
   dashboard.press("p");
   await dashboard.waitFor("paused, 0 new lines");
@@ -63,7 +63,7 @@ test("counts new log lines without showing them while the log is paused", async 
   await dashboard.waitFor("during the pause");
 });
 
-test("keeps the selected log line in place until G is pressed", async () => {
+test("the dashboard keeps the selected log line in place until G is pressed", async () => {
   const { dashboard, write } = await openLogs(Array.from({ length: 40 }, (_, index) => `line ${index} of many`));
   dashboard.press("g");
   await dashboard.waitFor(/^> .*line 0 of many/m);
@@ -74,7 +74,7 @@ test("keeps the selected log line in place until G is pressed", async () => {
   await dashboard.waitFor(/^> .*a new line/m);
 });
 
-test("wraps long log lines when w is pressed, and hides times when T is pressed", async () => {
+test("the dashboard wraps log lines when w is pressed, and hides times after T", async () => {
   const { dashboard } = await openLogs([`${"long ".repeat(30)}END`]);
   expect(dashboard.text()).not.toContain("END");
   dashboard.press("w");
@@ -84,7 +84,7 @@ test("wraps long log lines when w is pressed, and hides times when T is pressed"
   await dashboard.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(dashboard.text()));
 });
 
-test("shows where log lines are missing after a lost connection", async () => {
+test("the dashboard shows where log lines are missing after a lost connection", async () => {
   const { dashboard, stream, write } = await openLogs(["before"], { columns: 140 });
   stream.fail(unreachable());
   await dashboard.waitFor("connection lost, reconnecting");
@@ -94,7 +94,7 @@ test("shows where log lines are missing after a lost connection", async () => {
   await dashboard.waitFor("after");
 });
 
-test("shows the log of the selected worker, and an error for an unknown worker", async () => {
+test("the dashboard shows a selected worker's log, or an error for an unknown worker", async () => {
   const [loud, quiet] = [new FakeStream([logEntry(1, "from loud")]), new FakeStream([logEntry(2, "from quiet")])];
   const answers = {
     "/api/workers": [listedWorker("loud"), listedWorker("quiet")],
@@ -115,20 +115,20 @@ test("shows the log of the selected worker, and an error for an unknown worker",
   expect(dashboard.text()).not.toContain("from loud");
 });
 
-test("shows the reason why the daemon does not send a log", async () => {
+test("the dashboard shows the reason why the daemon does not send a log", async () => {
   const refused = WireAnswer.refusal(403, "NAMESPACE_DENIED", "The key is not for this namespace.");
   const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": refused };
   const dashboard = await renderDashboard(answers, { screen: "logs" });
   await dashboard.waitFor("cannot load the log: The key is not for this namespace.");
 });
 
-test("escapes control characters in log lines", async () => {
+test("the dashboard escapes control characters in log lines", async () => {
   const { dashboard } = await openLogs(["a title of \u001b]0;owned\u0007"]);
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07`);
   expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
 });
 
-test("shows the instance of each log line with several instances, and filters by it", async () => {
+test("the dashboard shows the instance of each log line, and filters by instance", async () => {
   const lines = [
     { ...logEntry(1, "first order"), instance: "eu-1" },
     { ...logEntry(1, "second order"), time: 1_750_000_000_002, instance: "eu-2" },
@@ -145,7 +145,7 @@ test("shows the instance of each log line with several instances, and filters by
   expect(dashboard.text()).not.toContain("first order");
 });
 
-test("shows the worker version of each log line on a wide terminal", async () => {
+test("the dashboard shows the worker version of each log line on a wide terminal", async () => {
   const talker = new FakeStream([logEntry(1, "from talker")]);
   const other = new FakeStream([logEntry(2, "from other")]);
   const answers = {

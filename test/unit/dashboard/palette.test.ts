@@ -13,7 +13,7 @@ async function openPalette() {
   return dashboard;
 }
 
-test("completes commands, flags, paths and worker names when tab is pressed", async () => {
+test("the palette completes commands, flags, paths and worker names after the tab key", async () => {
   const dashboard = await openPalette();
   dashboard.press(`wo${keys.tab}`);
   await dashboard.waitFor("tab: config · delete · disable");
@@ -27,7 +27,7 @@ test("completes commands, flags, paths and worker names when tab is pressed", as
   await dashboard.waitFor("tab: app · app@1.0.0");
 });
 
-test("reports no React error when 60 keys arrive at once", async () => {
+test("the dashboard reports no React error when 60 keys arrive at once", async () => {
   const errors = vi.spyOn(console, "error");
   onTestFinished(() => errors.mockRestore());
   const dashboard = await openPalette();
@@ -53,7 +53,7 @@ test.each([
   ["wrkers list", "the command does not exist", 2],
   ["tui", "the command does not exist", 2],
   [`auth login rtk_${"a".repeat(43)}`, "the command line contains an API key", 2],
-])("shows an error for the command %s and keeps running", async (line, reason, exitCode) => {
+])("the dashboard shows an error for the command %s and keeps running", async (line, reason, exitCode) => {
   const dashboard = await openPalette();
   dashboard.press(`${line}${keys.enter}`);
   await dashboard.waitFor(reason);
@@ -62,7 +62,7 @@ test.each([
   await dashboard.waitFor("> app");
 });
 
-test("does not store a command that contains an API key in the history", async () => {
+test("the dashboard does not store a command that contains an API key in the history", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("→ 0");

@@ -35,7 +35,7 @@ async function openPlugins(setup: DashboardSetup = {}, answers: Readonly<Record<
   return dashboard;
 }
 
-test("disables a plugin, and undo enables it", async () => {
+test("the dashboard disables a plugin, and undo enables it", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
@@ -46,7 +46,7 @@ test("disables a plugin, and undo enables it", async () => {
   await dashboard.waitFor(/@team\/guard +1\.0\.0 +● ok/);
 });
 
-test("shows a warning when an enabled plugin fails to load", async () => {
+test("the dashboard shows a warning when an enabled plugin fails to load", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("e on/off");
   dashboard.press("k");
@@ -55,7 +55,7 @@ test("shows a warning when an enabled plugin fails to load", async () => {
   await dashboard.waitFor(String.raw`warning: broken is enabled, but failed to load: \x1b[2Jno database`);
 });
 
-test("names the plugins that require a plugin before the user confirms its deletion", async () => {
+test("the dashboard names dependent plugins before the user confirms a deletion", async () => {
   const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -68,7 +68,7 @@ test("names the plugins that require a plugin before the user confirms its delet
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/plugins/%40team%2Fguard"]);
 });
 
-test("does not delete a built-in plugin", async () => {
+test("the dashboard does not delete a built-in plugin", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("d delete");
   dashboard.press("G");
@@ -78,7 +78,7 @@ test("does not delete a built-in plugin", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows the state of each plugin before and after a reload", async () => {
+test("the dashboard shows the state of each plugin before and after a reload", async () => {
   const reloaded = [{ name: "late", version: "0.1.0", loaded: true }];
   let isReloaded = false;
   const answers = {
@@ -97,7 +97,7 @@ test("shows the state of each plugin before and after a reload", async () => {
   await dashboard.waitFor("done: 1 of 1 plugin loaded");
 });
 
-test("opens an upload command with path completion when u is pressed", async () => {
+test("the dashboard opens an upload command with path completion when u is pressed", async () => {
   const dashboard = await openPlugins({ files: { "extra/manifest.yaml": "name: extra\n" } });
   await dashboard.waitFor("u upload");
   dashboard.press("u");
@@ -107,7 +107,7 @@ test("opens an upload command with path completion when u is pressed", async () 
   await dashboard.waitFor("plugins upload ./extra/");
 });
 
-test("offers no action that changes plugins in read-only mode", async () => {
+test("the dashboard offers no action that changes plugins in read-only mode", async () => {
   const dashboard = await openPlugins({ isReadOnly: true });
   await dashboard.waitFor("read-only");
   dashboard.press("eduL?");

@@ -75,7 +75,7 @@ test.each([
   await dashboard.waitFor(`ready · ${expected} · v`);
 });
 
-test("the header omits the number when nothing needs attention, and sends no request without permission", async () => {
+test("the header omits a problem count of zero; no request is sent without permission", async () => {
   const session = sessionOf(["workers:read"], { name: "looker" });
   const dashboard = await renderDashboard({ "/api/admin/session": session, "/api/keys": denied }, { screen: "hosts", refreshMs: 1000 });
   await dashboard.waitFor("as looker");
@@ -94,7 +94,7 @@ test.each([
   ["workers", "SS", /REQ\/S↓/],
   ["workers", "SSSS", /STATE↓/],
   ["plugins", "S", /NAME↑/],
-])("the screen %s shows its order in the headings after the keys %s", async (screen, keysToPress, expected) => {
+])("the screen %s marks the sort order in its headings after the keys %s", async (screen, keysToPress, expected) => {
   const dashboard = await renderDashboard(full, { screen, columns: 140 });
   await dashboard.waitFor("STATE↓");
   dashboard.press(keysToPress);
@@ -143,7 +143,7 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("the screen files shows both permissions, either of which is sufficient", async () => {
+test("the screen files names the two permissions of which it requires one", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });
@@ -188,7 +188,7 @@ test("the number keys and the tab key switch between screens", async () => {
   await dashboard.waitFor("[8 Connect]");
 });
 
-test("escapes control characters in worker names", async () => {
+test("the dashboard escapes control characters in worker names", async () => {
   const name = "\u001b]0;owned\u0007\u001b[2J\u202eevil";
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker(name)] }, { screen: "workers" });
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07\x1b[2J\u{202e}evil 1.0.0`);
@@ -199,7 +199,7 @@ test("escapes control characters in worker names", async () => {
 test.each([
   ["an unexpected shape", [{ name: 7 }]],
   ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
-])("keeps the last valid list and shows an error for a response with %s", async (_what, nonsense) => {
+])("the dashboard keeps the last valid list and shows an error if a response has %s", async (_what, nonsense) => {
   const dashboard = await renderDashboard(full, { screen: "workers", columns: 140 });
   await dashboard.waitFor(/> @team\/shop/);
   dashboard.transport.answers["/api/workers"] = nonsense;

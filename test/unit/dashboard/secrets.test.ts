@@ -34,7 +34,7 @@ async function openSecrets(setup: DashboardSetup = {}, answers: Readonly<Record<
   return dashboard;
 }
 
-test("lists names, sources and states of secrets, missing secrets first", async () => {
+test("the dashboard lists names, sources and states of secrets, missing secrets first", async () => {
   const dashboard = await openSecrets();
   const text = dashboard.text();
   expect(text).toContain("[2 Workers]");
@@ -45,7 +45,7 @@ test("lists names, sources and states of secrets, missing secrets first", async 
   await dashboard.waitFor("> @team/shop");
 });
 
-test("sets a value without showing it in a frame, command line or message", async () => {
+test("the dashboard sets a secret without ever showing its value", async () => {
   const dashboard = await openSecrets();
   dashboard.press("jE");
   await dashboard.waitFor("value of STRIPE_KEY:");
@@ -57,7 +57,7 @@ test("sets a value without showing it in a frame, command line or message", asyn
   expect(dashboard.screen.written()).not.toContain(value);
 });
 
-test("asks for the name and the value of a new secret", async () => {
+test("the dashboard asks for the name and the value of a new secret", async () => {
   const dashboard = await openSecrets();
   dashboard.press("c");
   await dashboard.waitFor("name of the secret:");
@@ -85,7 +85,7 @@ test("asks for the name before it removes a secret; a required secret needs the 
   await dashboard.waitFor("note: nothing changed");
 });
 
-test("does not remove a missing secret or a secret of the namespace", async () => {
+test("the dashboard does not remove a missing secret or a secret of the namespace", async () => {
   const dashboard = await openSecrets();
   dashboard.press("d");
   await dashboard.waitFor("note: DATABASE_URL is not set");
@@ -94,7 +94,7 @@ test("does not remove a missing secret or a secret of the namespace", async () =
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("does not change secrets without the permission workers:install", async () => {
+test("the dashboard does not change secrets without the permission workers:install", async () => {
   const dashboard = await openSecrets({}, { "/api/admin/session": sessionOf(["workers:read"]) });
   for (const key of ["c", "E"]) {
     dashboard.press(key);
@@ -104,7 +104,7 @@ test("does not change secrets without the permission workers:install", async () 
 });
 
 test.each(["secret.set", "secret.removed", "worker.installed"])(
-  "shows secrets that another client sets, after the event %s",
+  "the dashboard shows secrets that another client sets, after the event %s",
   async (type) => {
     const events = new FakeStream();
     const state = { missing: ["DATABASE_URL"] };

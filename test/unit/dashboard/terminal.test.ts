@@ -9,7 +9,7 @@ const answers = { "/api/admin/session": admin, "/api/workers": [listedWorker("sh
 test.each([
   ["q", "q"],
   ["ctrl-c", keys.ctrlC],
-])("quits and restores the terminal when the key %s is pressed", async (_key, bytes) => {
+])("the dashboard quits and restores the terminal when the key %s is pressed", async (_key, bytes) => {
   const dashboard = await renderDashboard(answers);
   await dashboard.waitFor("ready");
   expect(dashboard.screen.isAlternate).toBe(true);
@@ -20,7 +20,7 @@ test.each([
   expect(dashboard.screen.isPasteMarked).toBe(false);
 });
 
-test("restores the terminal when ctrl-z is pressed, and redraws when resumed", async () => {
+test("the dashboard restores the terminal after ctrl-z, and redraws when resumed", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.press(keys.ctrlZ);
@@ -28,14 +28,14 @@ test("restores the terminal when ctrl-z is pressed, and redraws when resumed", a
   await dashboard.waitFor(() => dashboard.screen.isAlternate && dashboard.text().includes("> shop"));
 });
 
-test("exits when the terminal is closed", async () => {
+test("the dashboard exits when the terminal is closed", async () => {
   const dashboard = await renderDashboard(answers);
   await dashboard.waitFor("ready");
   dashboard.closeTerminal();
   await expect.poll(() => dashboard.signals.hangUps).toBeGreaterThan(0);
 });
 
-test("redraws the screen when the terminal is resized", async () => {
+test("the dashboard redraws the screen when the terminal is resized", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 140, rows: 45 });
   await dashboard.waitFor("> shop");
   dashboard.resize(60, 15);
@@ -60,7 +60,7 @@ test("on a small terminal, shows the required size and accepts only ctrl-c", asy
   await dashboard.ended;
 });
 
-test("ignores key presses while the terminal is too small for the open dialog", async () => {
+test("the dashboard ignores keys while the terminal is too small for an open dialog", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -75,7 +75,7 @@ test("ignores key presses while the terminal is too small for the open dialog", 
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("inserts pasted text only in text inputs, and never handles it as key presses", async () => {
+test("the dashboard inserts pasted text only in text inputs, and never as key presses", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.paste("dyq\r\n:");
@@ -90,7 +90,7 @@ test("inserts pasted text only in text inputs, and never handles it as key press
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("writes nothing to the terminal while the data is unchanged", async () => {
+test("the dashboard writes nothing to the terminal while the data is unchanged", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", refreshMs: 600_000 });
   await dashboard.waitFor("> shop");
   await dashboard.waitFor("ready");

@@ -7,7 +7,7 @@ import { workerMetricsOf } from "../../support/worker-metrics-of.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, success, successOf } from "./sample-data.js";
 
-/** A daemon with two versions of the worker `app`, which switches and deletes them. */
+/** Opens the dashboard for a daemon with two versions of the worker `app`. The daemon enables, disables and deletes versions. */
 async function openApp(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
   const worker = { ...listedWorker("app", ["1.1.0", "1.0.0"]), disabledVersions: [] as string[] };
   const workers = [worker];
@@ -37,7 +37,7 @@ async function openApp(setup: DashboardSetup = {}, answers: Readonly<Record<stri
   return renderDashboard({ ...changing, ...answers }, { screen: "workers", ...setup });
 }
 
-test("disables a version, and undo enables it", async () => {
+test("the dashboard disables a version, and undo enables it", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
@@ -49,7 +49,7 @@ test("disables a version, and undo enables it", async () => {
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/_/app/1.1.0/disable", "POST /api/workers/_/app/1.1.0/enable"]);
 });
 
-test("keeps the list visible, and shows why the daemon rejects a change", async () => {
+test("the dashboard keeps the list visible, and shows why the daemon rejects a change", async () => {
   const denied = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:install.");
   const dashboard = await openApp({}, { "POST /api/workers/_/app/1.1.0/disable": denied });
   await dashboard.waitFor("e on/off");
@@ -58,7 +58,7 @@ test("keeps the list visible, and shows why the daemon rejects a change", async 
   expect(dashboard.text()).toMatch(/> app +1\.1\.0 +enabled/);
 });
 
-test("shows state, cause and beginning of the active version's problem", async () => {
+test("the dashboard shows state, cause and beginning of the active version's problem", async () => {
   const since = Math.floor(Date.now() / 1000) - 240;
   const suspect = { version: "1.0.0", by: "ci" };
   const lastError = { message: "no such order", at: since, file: "index.js", line: 3 };
@@ -106,7 +106,7 @@ test("shows the failed requests since the start, and zero for the last minute", 
   await dashboard.waitFor(/errors +2 failed, none now/);
 });
 
-test("shows the newest error before all other log entries in the details", async () => {
+test("the dashboard shows the newest error before all other log entries in the details", async () => {
   const entry = { time: Date.now(), worker: "app", version: "1.1.0", level: "error", source: "app" };
   const entries = [
     { ...entry, id: 1, text: "Error: kaput\n    at index.js:1:1" },
@@ -117,7 +117,7 @@ test("shows the newest error before all other log entries in the details", async
   expect(dashboard.text()).toContain("Error: kaput");
 });
 
-test("shows a long name in full in a wide list, and wraps the name in the details", async () => {
+test("the dashboard shows a long name in full in a wide list and wraps it in details", async () => {
   const name = "@very-long-team-name-for-tests/a-really-long-worker-name-that-goes-on-and-on-forever";
   const answers = { "/api/workers": [listedWorker("@team/a-name-of-thirty-five-letters"), listedWorker(name)] };
   const dashboard = await openApp({ columns: 140, rows: 45 }, answers);
@@ -130,13 +130,13 @@ test("shows a long name in full in a wide list, and wraps the name in the detail
   );
 });
 
-test("shows the installer, the time and the client of a version's installation", async () => {
+test("the dashboard shows who installed a version, when and with which client", async () => {
   const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });
   await dashboard.waitFor(/source +uploaded 3h ago by ci, CLI/);
 });
 
-test("deletes a version only after the user presses the key y", async () => {
+test("the dashboard deletes a version only after the user presses the key y", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -150,7 +150,7 @@ test("deletes a version only after the user presses the key y", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app/1.1.0"]);
 });
 
-test("deletes a worker only after the user types its name", async () => {
+test("the dashboard deletes a worker only after the user types its name", async () => {
   const dashboard = await openApp({ columns: 140 });
   await dashboard.waitFor("D delete all");
   dashboard.press("D");
@@ -166,7 +166,7 @@ test("deletes a worker only after the user types its name", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app"]);
 });
 
-test("requires the typed profile name for a deletion on a production profile", async () => {
+test("the dashboard requires the typed name of a production profile for a deletion", async () => {
   const config = `current: prod\nprofiles:\n  prod:\n    url: ${daemonUrl}\n    production: true\n`;
   const dashboard = await openApp({ config });
   await dashboard.waitFor("runtimectl prod PRODUCTION");
@@ -180,7 +180,7 @@ test("requires the typed profile name for a deletion on a production profile", a
   await dashboard.waitFor("done: app 1.1.0 deleted");
 });
 
-test("names the missing permission for each action, and sends no request", async () => {
+test("the dashboard names the missing permission for each action, and sends no request", async () => {
   const viewer = sessionOf(rolePermissions.viewer);
   const dashboard = await openApp({ columns: 170 }, { "/api/admin/session": viewer });
   await dashboard.waitFor("does not have workers:install, workers:restart, workers:remove");
@@ -196,7 +196,7 @@ test("names the missing permission for each action, and sends no request", async
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("hides an action when the API key loses the required permission", async () => {
+test("the dashboard hides an action when the API key loses the required permission", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");
   dashboard.transport.answers["/api/admin/session"] = sessionOf(["workers:read"]);
@@ -205,7 +205,7 @@ test("hides an action when the API key loses the required permission", async () 
   expect(dashboard.text()).not.toMatch(/e on\/off|u upload|d delete/);
 });
 
-test("offers no action that changes workers in read-only mode", async () => {
+test("the dashboard offers no action that changes workers in read-only mode", async () => {
   const dashboard = await openApp({ isReadOnly: true });
   await dashboard.waitFor("read-only");
   await dashboard.waitFor(/> app +1\.1\.0 +enabled/);
@@ -215,7 +215,7 @@ test("offers no action that changes workers in read-only mode", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows and copies a worker's URL, and lists the equivalent commands", async () => {
+test("the dashboard shows and copies a worker's URL, and lists the equivalent commands", async () => {
   const dashboard = await openApp({ columns: 140, rows: 45 });
   await dashboard.waitFor("e on/off");
   dashboard.press("o");
@@ -229,7 +229,7 @@ test("shows and copies a worker's URL, and lists the equivalent commands", async
     expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("shows an upload's preview, and uploads only after enter is pressed", async () => {
+test("the dashboard shows an upload's preview, and uploads only after enter is pressed", async () => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const installed = { name: "@team/shop", version: "2.0.0", installedAt: "/srv/workers/@team/shop/2.0.0" };
   const dashboard = await openApp({ rows: 30, columns: 100, files }, { "POST /api/workers/upload": created({ worker: installed }) });
@@ -251,7 +251,7 @@ test.each([
   ["typed", "an absolute path", ""],
   ["pasted", "an absolute path", ""],
   ["typed", "a path below ~", "~"],
-])("replaces the initial ./ in the upload prompt when the user %s %s", async (how, _what, home) => {
+])("the dashboard replaces the initial ./ in the upload prompt when the user %s %s", async (how, _what, home) => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const dashboard = await openApp({ rows: 30, columns: 140, files });
   await dashboard.waitFor("u upload");
@@ -265,14 +265,14 @@ test.each([
   await dashboard.waitFor("a new worker at /@team/shop/");
 });
 
-test("completes a path below ~ for an upload", async () => {
+test("the dashboard completes a path below ~ for an upload", async () => {
   const dashboard = await openApp({ files: { "shop/index.html": "shop" } });
   await dashboard.waitFor("u upload");
   dashboard.press(`u~/sh${keys.tab}`);
   await dashboard.waitFor("upload: ~/shop/");
 });
 
-test("shows why a folder cannot be uploaded, and keeps the path for correction", async () => {
+test("the dashboard shows why a folder cannot be uploaded, and keeps the typed path", async () => {
   const dashboard = await openApp({ files: { "shady/readme.txt": "no manifest" } });
   await dashboard.waitFor("u upload");
   dashboard.press(`ushady${keys.enter}`);
@@ -281,7 +281,7 @@ test("shows why a folder cannot be uploaded, and keeps the path for correction",
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows another client's change immediately, before the next request", async () => {
+test("the dashboard shows another client's change immediately, before the next request", async () => {
   const events = new FakeStream();
   const dashboard = await openApp({ refreshMs: 600_000 }, { "/api/events": events });
   await dashboard.waitFor(/app +1\.1\.0 +enabled/);

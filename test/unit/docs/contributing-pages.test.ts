@@ -7,7 +7,7 @@ import { pagesIn, readPage, repository } from "../../support/documented-commands
 const pages = await pagesIn("docs/contributing");
 const mostLines = 150;
 const mostTerms = 60;
-/** First folders of paths below the repository, and below `src`: a path that begins with one of the latter lacks its `src/`. */
+/** Folders with which a path on a page can begin. A path that begins with a folder below `src` lacks the prefix `src/`. */
 const firstFolders = [repository, path.join(repository, "src"), path.join(repository, "src/server")].flatMap((folder) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])),
 );

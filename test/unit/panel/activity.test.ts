@@ -78,7 +78,7 @@ test("the activity adds older entries until the audit log has no older entries",
   follower.close();
 });
 
-test("a health change has the new state", () => {
+test("the activity entry of a health change contains the new state", () => {
   expect(fromEvent(event(3, { type: "worker.health", state: "failing" }))).toMatchObject({ outcome: "observed", state: "failing" });
   expect(fromEvent(event(4)).state).toBeUndefined();
 });
@@ -97,7 +97,7 @@ test("the activity is filtered by key, resource or action, outcome and text", ()
   expect(keys({ search: "EXITED" })).toEqual(["event 3"]);
 });
 
-test("the activity contains the entries of several daemons, and selects those of one", async () => {
+test("the activity contains entries of several daemons, and can be filtered by daemon", async () => {
   const { follower } = follow(true, [[audit(3, { instance: "eu-1" }), audit(3, { instance: "eu-2" })], [event(3, { instance: "eu-2" })]]);
   await vi.advanceTimersByTimeAsync(100);
   const { entries } = follower.state.get();

@@ -149,7 +149,7 @@ describe("the reason for which the panel prevents an upload", () => {
       "@team/shop",
       "in @other only, and @team/shop lies outside",
     ],
-  ])("is returned, or undefined if the upload is allowed, for a key that %s", (_what, principal, name, reason) => {
+  ])("depends on the key, and is undefined if the upload is allowed (the key %s)", (_what, principal, name, reason) => {
     const refusal = refusalOf({ ...facts, name }, target, principal);
     if (reason === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(reason);

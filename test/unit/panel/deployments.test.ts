@@ -95,7 +95,7 @@ describe("compareVersions", () => {
     expect([equal, unread]).toEqual([1, 0]);
   });
 
-  test("does not report binary files of the same size as equal", async () => {
+  test("does not assume that binary files of the same size are equal", async () => {
     const { files, equal, unread } = await compare({ "w/shop/1/a.bin": "\0a", "w/shop/2/a.bin": "\0b" });
     expect([files, equal, unread]).toEqual([[], 0, 1]);
   });

@@ -15,7 +15,7 @@ const tree: Readonly<Record<string, readonly string[]>> = {
   ".shipped/gateway": [],
 };
 
-/** Lists the folders of `tree`, and counts the questions for what is not in it: browsers write a line for each. */
+/** Lists the folders of `tree`. Records requests for missing folders, because browsers log a line for each of them. */
 function openFiles(hasMore: readonly string[] = []) {
   const files = { missed: [] as string[] };
   const list = async ({ query: { path = "" } }: { query: { path?: string } }) => {

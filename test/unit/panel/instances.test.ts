@@ -15,7 +15,7 @@ describe("the missing instances", () => {
     instance("eu-1", "gone", { id: "id-replaced" }),
   ];
 
-  test("are those that are unreachable or gone, without replaced ones", () => {
+  test("are the unreachable and the gone instances, except replaced instances", () => {
     expect(missingInstances(all, "").map(({ id }) => id)).toEqual(["id-eu-2", "id-eu-3"]);
   });
 
@@ -23,7 +23,7 @@ describe("the missing instances", () => {
     ["eu-2", ["id-eu-2"]],
     ["id-eu-3", ["id-eu-3"]],
     ["eu-1", []],
-  ])("with only %s are %j", (only, ids) => {
+  ])("with the filter %s have the IDs %j", (only, ids) => {
     expect(missingInstances(all, only).map(({ id }) => id)).toEqual(ids);
   });
 });
@@ -35,14 +35,14 @@ describe("a rolling upgrade", () => {
     instance("eu-3", "gone", { version: "0.9.0" }),
   ];
 
-  test("counts the ready instances, and the versions without those of gone ones", () => {
+  test("counts ready instances, and lists the versions of all instances except gone ones", () => {
     expect({ ready: readyCount(all), versions: runningVersions(all) }).toEqual({ ready: 1, versions: ["1.0.0", "1.1.0"] });
   });
 
   test.each([
     ["id-eu-1", true],
     ["id-eu-2", false],
-  ])("with %s drained leaves no ready instance: %j", (id, isLast) => {
+  ])("leaves no ready instance after the drain of %s: %j", (id, isLast) => {
     expect(isLastReady({ id }, all)).toBe(isLast);
   });
 });

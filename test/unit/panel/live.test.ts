@@ -12,7 +12,7 @@ import { operator } from "./sample-data.js";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A question that counts how often it is asked. */
+/** Returns a request function that counts its calls, and the state that determines its result. */
 function question() {
   const state = { value: 1, failure: undefined as Error | undefined };
   const ask = vi.fn<() => Promise<number>>(async () => {

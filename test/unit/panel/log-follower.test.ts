@@ -18,7 +18,7 @@ const entry = (id: number, text = `line ${id}`) => ({
   text,
 });
 
-/** `answer` responds to the log, `events` to the stream of events. */
+/** `answer` is the response to requests for the log, `events` to requests for the event stream. */
 function follow(answer: unknown, events: unknown = new FakeStream([])) {
   const transport = new FakeTransport({ "/api/workers/%40team/shop/logs": answer, "/api/events": events });
   const follower = new LogFollower(createClient(transport.send, "/api", logOperations), { worker: "@team/shop", level: "info" });
@@ -81,7 +81,7 @@ test("the log follower shows an earlier event only after loading the older entri
   follower.close();
 });
 
-test("notices have keys of their own, and no older entries are read before them", async () => {
+test("notices have unique row keys, and are ignored when older entries are requested", async () => {
   const notice = { ...entry(0, "Entries of the daemon b are missing from here on."), time: 10_001, instance: "b", isNotice: true };
   const entries = Array.from({ length: pageSize }, (_, index) => ({ ...entry(index + 10), instance: "b" }));
   const { transport, follower } = follow(new FakeStream([...entries, notice, { ...notice, time: 10_002 }]));
@@ -100,7 +100,7 @@ test("notices have keys of their own, and no older entries are read before them"
   follower.close();
 });
 
-test("an export ends at a daemon that does not respond, and names it", async () => {
+test("a log export names an unresponsive daemon, and ends without its entries", async () => {
   const instances = [{ name: "b", id: "2", problem: "It is away." }];
   const pages = [
     { entries: [entry(3)], hasMore: true, before: "a:3,b:9", instances },
@@ -113,7 +113,7 @@ test("an export ends at a daemon that does not respond, and names it", async () 
   expect(transport.requests).toHaveLength(3);
 });
 
-test("an export without other daemons continues before the first entry of each page", async () => {
+test("a log export of one daemon requests each page before the oldest received entry", async () => {
   const pages = [
     { entries: [entry(3)], hasMore: true },
     { entries: [entry(1), entry(2)], hasMore: false },
@@ -125,7 +125,7 @@ test("an export without other daemons continues before the first entry of each p
 
 const entryOf = (instance: string, id: number, time: number) => ({ ...entry(id), time, instance });
 
-test("the log follower orders entries of several daemons by time, and reads older ones", async () => {
+test("the log follower orders entries of several daemons by time, and loads older ones", async () => {
   const first = Array.from({ length: pageSize - 2 }, (_, index) => entryOf("eu-1", 100 + index, 1000 + index));
   const stream = new FakeStream([entryOf("eu-2", 7, 500), entryOf("eu-1", 99, 501), ...first]);
   const { transport, follower } = follow(stream);

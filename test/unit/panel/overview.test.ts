@@ -72,7 +72,7 @@ describe("the history for charts", () => {
   });
 });
 
-describe("the figures of the tiles", () => {
+describe("the figures of the overview tiles", () => {
   const minute = { requestsPerSecond: 7, failureShare: 0.5, p99Ms: 9 };
 
   test("cover the period of their sparklines", () => {
@@ -83,7 +83,7 @@ describe("the figures of the tiles", () => {
     });
   });
 
-  test("are those of the last minute without a history", () => {
+  test("cover the last minute if no history exists", () => {
     expect(tileFigures(noHistory, "1h", minute)).toEqual({
       requests: { value: 7, note: "Mean of the last minute", values: [] },
       failing: { value: 0.5, note: "Of the requests of the last minute", values: [] },
@@ -97,7 +97,7 @@ describe("the figures of the tiles", () => {
   });
 });
 
-describe("the sentence about the state", () => {
+describe("the status sentence of the overview", () => {
   test.each<[string, Incident[], number | undefined, ReturnType<typeof statusOf>]>([
     ["no app", [], 0, { state: "ok", text: "The daemon responds; no app is enabled" }],
     ["one app", [], 1, { state: "ok", text: "The only app has no problem" }],
@@ -168,7 +168,7 @@ const incidentsOfInstances = (...instances: readonly ListedInstance[]) =>
   incidentsOf({ instances, nowSeconds: 0 }).map(({ state, subject, reason }) => `${state}: ${subject}: ${reason}`);
 
 describe("incidents of daemons", () => {
-  test("name the unreachable daemons with their problems, and those that are gone", () => {
+  test("name unreachable daemons with their problems, and daemons that are gone", () => {
     expect(incidentsOfInstances(listed("a", "ready"), listed("b", "draining"), listed("c", "starting"))).toEqual([]);
     expect(
       incidentsOfInstances(listed("a", "ready"), listed("b", "unreachable", "It did not respond within 2 s."), listed("c", "gone")),
@@ -211,7 +211,7 @@ describe("the incident of a worker on several daemons", () => {
     expect(placesOf(...states)).toBe(expected);
   });
 
-  test("contains these daemons", () => {
+  test("contains the names of the daemons with the problem", () => {
     const instances = [
       { name: "eu-1", id: "1", state: "ok" as const },
       { name: "eu-2", id: "2", state: "failing" as const },
@@ -221,7 +221,7 @@ describe("the incident of a worker on several daemons", () => {
   });
 });
 
-test("setUpProblems returns missing isolation layers and risky settings, but no incidents", () => {
+test("setUpProblems returns missing isolation layers and risky settings, no incidents", () => {
   const degraded = ["disk-space", "worker-data", "isolation:landlock", "panel-origin", "plugin-uploads"] as const;
   const checks = degraded.map((name) => ({ name, status: "degraded" as const }));
   expect(setUpProblems([...checks, { name: "isolation:seccomp", status: "ok" }]).map(({ name }) => name)).toEqual(degraded.slice(2));

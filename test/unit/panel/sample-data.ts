@@ -11,7 +11,7 @@ export const operator: Principal = {
   namespaces: ["*"],
 };
 
-/** A browser storage in memory; `isBlocked` makes every use throw, as browsers do that keep nothing. */
+/** A browser storage in memory. With `isBlocked`, every access throws, as in browsers that block storage. */
 export class MemoryStorage {
   readonly items = new Map<string, string>();
   isBlocked = false;

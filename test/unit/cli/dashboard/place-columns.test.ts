@@ -9,7 +9,7 @@ const columns: readonly Column<string>[] = [
 const widthsOf = (names: readonly string[], width: number) =>
   placeColumns(columns, names, width).map((placed) => [placed.column.heading, placed.width]);
 
-test("shows all columns in exactly the width of the table", () => {
+test("a dashboard list shows all columns if they exactly fit the available width", () => {
   const names = ["app", "a-longer-name"];
   expect(tableWidth(columns, names)).toBe(2 + 13 + 2 + 12 + 2 + 10);
   expect(widthsOf(names, 41)).toEqual([
@@ -19,14 +19,14 @@ test("shows all columns in exactly the width of the table", () => {
   ]);
 });
 
-test("omits the last column only when the longest name needs its room", () => {
+test("a dashboard list omits the last column if the full names leave too little room", () => {
   expect(widthsOf(["app", "a-longer-name"], 40)).toEqual([
     ["NAME", 24],
     ["VERSION", 12],
   ]);
 });
 
-test("gives names at most half of the width before a column is omitted", () => {
+test("a dashboard list shortens names above half of its width, and keeps all columns", () => {
   expect(widthsOf(["n".repeat(100)], 80)).toEqual([
     ["NAME", 52],
     ["VERSION", 12],
@@ -34,7 +34,7 @@ test("gives names at most half of the width before a column is omitted", () => {
   ]);
 });
 
-test("counts wide characters and escaped control characters", () => {
+test("the width of a dashboard list includes wide and escaped control characters", () => {
   expect(tableWidth(columns, ["日本語店"]) - tableWidth(columns, ["n".repeat(8)])).toBe(0);
   expect(tableWidth(columns, ["\u001b[2J"]) - tableWidth(columns, ["n".repeat(7)])).toBe(0);
 });

@@ -48,7 +48,7 @@ test("the query client sends no requests for a query that no component shows", a
   live.close();
 });
 
-test("the query client polls a query at the shortest interval of the components that show it", async () => {
+test("the query client polls a query at the shortest interval of its components", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   const resource = live.resource("a", ask);
   resource.subscribe(() => {}, 10_000);
@@ -78,7 +78,7 @@ test("the query client does not notify subscribers when the response is unchange
   live.close();
 });
 
-test("repeats requests to an unreachable daemon after 1 to 30 s, and keeps old data", async () => {
+test("the query client retries an unreachable daemon after 1 to 30 s, keeping its data", async () => {
   const [{ live, refused }, { asked, state, ask }] = [liveData(), daemon()];
   const [first, second] = [live.resource("a", ask), live.resource("b", ask)];
   first.subscribe(() => {});

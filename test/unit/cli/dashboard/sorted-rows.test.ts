@@ -20,6 +20,6 @@ test.each<[WorkerOrder, string[]]>([
   ["name", ["app 2.0.0", "app 1.0.0", "shop 2.0.0", "shop 1.0.0", "zoo 1.0.0"]],
   ["rate", ["shop 2.0.0", "app 2.0.0", "zoo 1.0.0", "app 1.0.0", "shop 1.0.0"]],
   ["memory", ["zoo 1.0.0", "shop 2.0.0", "app 2.0.0", "app 1.0.0", "shop 1.0.0"]],
-])("sorts the versions of workers by %s", (order, expected) => {
+])("the dashboard sorts the versions of workers by %s", (order, expected) => {
   expect(sortedRows(rows, order).map(({ name, version }) => `${name} ${version}`)).toEqual(expected);
 });

@@ -8,10 +8,10 @@ test.each([
   ["workers upload 'my app'/x", ["workers", "upload", "my app/x"]],
   [`api GET ""`, ["api", "GET", ""]],
   ["", []],
-])("splits the command line %j into the words %j", (line, words) => {
+])("the palette splits the command line %j into the words %j", (line, words) => {
   expect(splitWords(line)).toEqual(words);
 });
 
-test("rejects a command line with an unclosed quote", () => {
+test("the palette rejects a command line with an unclosed quote", () => {
   expect(() => splitWords(`workers upload "my app`)).toThrow("the command line contains an unclosed quotation mark");
 });

@@ -9,6 +9,6 @@ test("TerminalPainter draws a line as wide as the terminal without erasing a cha
   painter.resume();
   painter.write("2026-11-24\nshort");
 
-  // After the last column the cursor stays on it until the next character: clearing to the end of the line would delete the 4.
+  // After a character in the last column, the cursor stays there until the next character. Clearing to the end of the line would delete the 4.
   expect(written).toContain("\x1b[1;1H\x1b[K2026-11-24\x1b[2;1H\x1b[Kshort");
 });

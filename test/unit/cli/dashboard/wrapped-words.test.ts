@@ -9,6 +9,6 @@ test.each<readonly [string, readonly [text: string, columns: number, mostLines: 
   ["at most two lines", ["no such order in shop", 10, 2], ["no such", "order in…"]],
   ["an ellipsis in place of the last column", ["no such orders in shop today", 9, 2], ["no such", "orders in".slice(0, 8) + "…"]],
   ["escaped control characters", ["\u001b[2J", 20, 4], ["\\x1b[2J"]],
-])("splits text into %s", (_what, [text, columns, mostLines], expected) => {
+])("the dashboard wraps text into %s", (_what, [text, columns, mostLines], expected) => {
   expect(wrappedWords(text, columns, mostLines)).toEqual(expected);
 });

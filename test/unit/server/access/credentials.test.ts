@@ -5,7 +5,7 @@ import { credentialsOf } from "../../../../src/server/access/credentials.js";
 
 const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers, undefined).map(({ secret }) => secret);
 
-describe("the list of credentials", () => {
+describe("the list of a request's credentials", () => {
   test("contains X-API-Key, then the bearer token, then the cookie, with their sources", () => {
     expect(credentialsOf({ "x-api-key": "a", authorization: "Bearer b", cookie: "runtime_api_key=c" }, undefined)).toEqual([
       { secret: "a", channel: "header" },

@@ -54,7 +54,7 @@ function schemaIn(file: string): unknown {
   return schema;
 }
 
-/** Excludes the files that SQLite keeps beside a store while it reads one. */
+/** Excludes the files that SQLite keeps beside a store while the store is open. */
 const filesIn = async (directory: string) => (await readdir(directory)).filter((name) => !/-(?:wal|shm)$/.test(name)).toSorted();
 
 const open = (file: string, migrations: readonly KeyMigration[]) => {
@@ -63,11 +63,11 @@ const open = (file: string, migrations: readonly KeyMigration[]) => {
   return finished;
 };
 
-test("released migration steps have consecutive numbers from 1", () => {
+test("released migration steps of the key store have consecutive numbers from 1", () => {
   expect(keyMigrations.map(({ schema }) => schema)).toEqual(keyMigrations.map((_, index) => index + 1));
 });
 
-describe("a store with an older schema", () => {
+describe("a key store with an older schema", () => {
   test("is migrated in one transaction, after a backup that only its owner can read", async () => {
     const { directory, file, rows } = await stateWithKeys();
 
@@ -147,7 +147,7 @@ describe("a store with an older schema", () => {
   });
 });
 
-describe("a migration step", () => {
+describe("a migration step of the key store", () => {
   test("leaves the store unchanged when it fails, and the error names step and backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     const before = await readFile(file);
@@ -180,7 +180,7 @@ describe("a migration step", () => {
   });
 });
 
-describe("a second process that opens the store during a migration", () => {
+describe("a second process that opens the key store during a migration", () => {
   test('gets the error "database is locked", and the migration completes', async () => {
     const { file } = await stateWithKeys();
     const refusals: unknown[] = [];
@@ -204,7 +204,7 @@ describe("a second process that opens the store during a migration", () => {
   });
 });
 
-describe("a store with a newer schema", () => {
+describe("a key store with a newer schema", () => {
   test("remains unchanged, and the error names both schemas and the backup to restore", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);

@@ -135,7 +135,7 @@ describe("a stored key", () => {
   test("is stored in files that only the owner can read", async () => {
     const directory = await temporaryDirectory();
     openStore(directory).close();
-    // Mode as left by careless users.
+    // A mode with which all users of the machine can read the file.
     await chmod(path.join(directory, "keys.db"), 0o644);
 
     openStore(directory).create(newKey(createKeySecret()));
@@ -242,7 +242,7 @@ describe("the last use of a key", () => {
   });
 });
 
-describe("a store whose file shrank", () => {
+describe("a key store whose file shrank", () => {
   test("rejects changes even after the file grows again", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");

@@ -12,7 +12,7 @@ interface OtherDaemon {
   readonly id: string;
   readonly name?: string;
   readonly isLive?: boolean;
-  /** Operations that respond with these values, or a problem. */
+  /** Operations to which the daemon responds. */
   readonly answers?: object;
   readonly problem?: string;
 }
@@ -37,12 +37,12 @@ function instancesOf(...others: readonly OtherDaemon[]): KnownInstances {
 const restricted = { name: "ci", namespaces: ["@shop"] };
 const unrestricted = { name: "root", namespaces: ["*"] };
 
-/** Calls a handler with a query of all daemons. */
+/** Calls a handler with a query for all daemons. */
 async function callWith(handler: unknown, { query, principal }: { query: object; principal: object }): Promise<unknown> {
   return (handler as (input: object) => Promise<unknown>)({ query: { instance: "all", ...query }, key: "k", principal });
 }
 
-test("an answer has the id as the name of a daemon whose name another one has", async () => {
+test("responses identify a daemon by its ID if another daemon has the same name", async () => {
   const instances = instancesOf({ id: "b" }, { id: "c", name: "other" });
   const question = { key: "k", offered: {}, call: async () => 1 };
 
@@ -66,18 +66,18 @@ const listJobs = (own: CronJob[], answered: readonly CronJob[], principal: objec
 };
 
 describe("the cron jobs of all daemons", () => {
-  test("contain runs of the same second on daemons with the same name", async () => {
+  test("contain both runs if two daemons of the same name run a job in the same second", async () => {
     const jobs = await listJobs([job("@shop/api", [run(7)])], [job("@shop/api", [run(7)])], unrestricted);
     expect(jobs).toMatchObject([{ runs: [{ instance: "a" }, { instance: "b" }] }]);
   });
 
-  test("contain no workers of other namespaces, and at most 50 runs of a daemon", async () => {
+  test("contain no workers of other namespaces, and at most 50 runs per daemon", async () => {
     const runs = Array.from({ length: 51 }, (_value, at) => run(100 - at));
     const jobs = await listJobs([], [job("@shop/api", runs), job("@blog/api", [])], restricted);
     expect(jobs).toMatchObject([{ worker: "@shop/api", runs: runs.slice(0, 50) }]);
   });
 
-  test("merge 50,000 copies of one job within 2 s of CPU time", async () => {
+  test("are merged within 2 s of CPU time if a daemon sends 50,000 copies of one job", async () => {
     const copies = Array.from({ length: 50_000 }, () => job("@shop/api", [run(7)]));
     const before = process.cpuUsage();
     expect(await listJobs([], copies, unrestricted)).toHaveLength(1);
@@ -125,7 +125,7 @@ describe("the metrics of all daemons", () => {
     return createMetricsHandlers(options as unknown as Parameters<typeof createMetricsHandlers>[0]);
   };
 
-  test("contain what a restricted key is allowed to see", async () => {
+  test("contain for a restricted key only its namespaces, and no plugin metrics", async () => {
     const { show } = handlersWith(true, { id: "b", answers: answering({}) });
     const query = { detail: "workers" };
 
@@ -138,7 +138,7 @@ describe("the metrics of all daemons", () => {
     expect(permitted).not.toHaveProperty("plugins");
   });
 
-  test("contain only permitted sparklines", async () => {
+  test("contain only sparklines of workers in the namespaces of the key", async () => {
     const lines = ["@shop/a", "@blog/a"].map((name) => ({ name, requests: [1], failed: [0] }));
     const { sparklines } = handlersWith(true, { id: "b", answers: answering({ sparklines: async () => lines }) });
     expect(await callWith(sparklines, { query: {}, principal: restricted })).toMatchObject([{ name: "@shop/a" }, { name: "@shop/api" }]);
@@ -148,7 +148,7 @@ describe("the metrics of all daemons", () => {
   const readHistory = (hasWorker: boolean, ...others: readonly OtherDaemon[]) =>
     callWith(handlersWith(hasWorker, ...others).history, { query, principal: unrestricted });
 
-  test("reject the history of a worker that possibly only a daemon without a response has", async () => {
+  test("reject an unknown worker with INSTANCE_UNAVAILABLE if a daemon is unreachable", async () => {
     const without = { id: "b", answers: answering({ history: missingWorker }) };
     await expect(readHistory(false, without, { id: "c", problem: "It is away." })).rejects.toMatchObject({
       code: "INSTANCE_UNAVAILABLE",
@@ -158,7 +158,7 @@ describe("the metrics of all daemons", () => {
     await expect(readHistory(false, without, { id: "c", isLive: false })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND" });
   });
 
-  test("are incomplete without the history of a daemon that runs, but not of a stopped one", async () => {
+  test("are incomplete if a running daemon is unreachable, but not if it has stopped", async () => {
     const [away, gone] = [
       { id: "b", problem: "It is away." },
       { id: "b", isLive: false },
@@ -170,13 +170,13 @@ describe("the metrics of all daemons", () => {
     });
   });
 
-  test("name a daemon whose history is longer than a daemon records", async () => {
+  test("report a problem for a daemon that sends an invalid history", async () => {
     const long = { ...history, points: { ...points, at: [60, 120] } };
     const found = await readHistory(true, { id: "b", answers: answering({ history: async () => long }) });
     expect(found).toMatchObject({ instances: [{ id: "a" }, { id: "b", problem: "The response contains more than a daemon records." }] });
   });
 
-  test("have markers with the id of a daemon whose name another one has", async () => {
+  test("have markers with the daemon's ID if another daemon has the same name", async () => {
     const found = await readHistory(true, { id: "b", answers: answering({}) });
     expect(found).toMatchObject({ markers: [{ instance: "a" }, { instance: "b" }] });
   });

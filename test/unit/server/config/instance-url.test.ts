@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isInstanceUrl, isLoopbackUrl, readInstanceUrl } from "../../../../src/server/config/instance.js";
 
-describe("the address of a daemon for other daemons", () => {
+describe("the URL at which other daemons reach a daemon", () => {
   test.each([
     "https://eu-1.example.org",
     "https://203.0.113.7:8443",
@@ -33,7 +33,7 @@ describe("the address of a daemon for other daemons", () => {
     ["a password", "https://user:secret-word@eu-1.example.org"],
     ["another scheme", "ftp://10.0.0.11"],
     ["no scheme", "10.0.0.11:8000"],
-  ])("is rejected as an error that names the variable (%s)", (_reason, url) => {
+  ])("is rejected with an error that names the variable (%s)", (_reason, url) => {
     expect(() => readInstanceUrl(url)).toThrow(/^RUNTIME_INSTANCE_URL=/);
     expect(() => readInstanceUrl(url)).not.toThrow(/secret-word/);
     expect(isInstanceUrl(url)).toBe(false);
@@ -52,6 +52,6 @@ test.each([
   ["http://10.0.0.11:8000", false],
   ["http://[fd00::1]:8000", false],
   ["https://localhost.example.org", false],
-])("recognizes loopback addresses (%s: %s)", (url, isLoopback) => {
+])("isLoopbackUrl recognizes loopback addresses (%s: %s)", (url, isLoopback) => {
   expect(isLoopbackUrl(url)).toBe(isLoopback);
 });

@@ -35,7 +35,7 @@ describe("the network permissions that the operator allows", () => {
     expect(open.refusal({ network: { mode: "all", allow: ["10.0.0.1:1", "unix:/x"] } }, "a")).toBeUndefined();
   });
 
-  test("are the permissions of standby isolates if the manifest has no key `network`", () => {
+  test("apply unchanged to a worker whose manifest has no key `network`", () => {
     expect(ceiling.of({})).toBe(ceiling.usual);
     expect(ceiling.of({ network: { allow: ["db.internal:5432"] } })).toEqual({
       mode: "public",

@@ -11,7 +11,7 @@ function eventsOf(kept: number) {
   return { events, startId: nowMs * 1000, tell: (name: string) => events.publish({ type: "worker.deleted", subject: { name } }) };
 }
 
-/** Returns the next batch as names, or types for events of the stream itself. */
+/** Returns the subject's name for each event of the next batch, or the type for an event about the stream itself. */
 async function next(stream: AsyncGenerator<RuntimeEvent[]>): Promise<string[]> {
   const { value } = await stream.next();
   return ((value ?? []) as RuntimeEvent[]).map(({ type, subject }) => subject?.name ?? type);
@@ -42,7 +42,7 @@ test("an event reader receives no gap event while all missed events are still st
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("a start time causes a gap event only when events after that time are missing", async () => {
+test("a reader from a start time receives a gap event only if later events are missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

@@ -15,7 +15,7 @@ async function openRecords() {
   return { file, warnings, open };
 }
 
-test("reads the records that an earlier process stored before its end", async () => {
+test("health records that an earlier process stored are read at the next start", async () => {
   const { open, warnings } = await openRecords();
   const records = await open();
   records.put("workers", "shop", record);
@@ -29,7 +29,7 @@ test("reads the records that an earlier process stored before its end", async ()
   expect(warnings).toEqual([]);
 });
 
-test("starts without records and logs a warning if the file is damaged", async () => {
+test("health records are empty and a warning is logged if their file is damaged", async () => {
   const { file, open, warnings } = await openRecords();
   await writeFile(file, '{"workers":');
   const records = await open();

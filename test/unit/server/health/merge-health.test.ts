@@ -12,7 +12,7 @@ function shop(state: WorkerHealth["state"], changes: Partial<WorkerHealth> = {})
   return { name: "shop", version: "1.0.0", state, since: 100, ...changes };
 }
 
-test("an entry has the most severe state with the values of its daemon, and lists all daemons", () => {
+test("merged health has the most severe state with its reason, and lists all daemons", () => {
   const failing = { reason: "It cannot start.", lastError: error("broken", 7), rollbackTo: "0.9.0", version: "1.1.0" };
 
   expect(
@@ -38,12 +38,12 @@ test("an entry has the most severe state with the values of its daemon, and list
   ]);
 });
 
-test("a worker that one daemon serves is not idle or disabled", () => {
+test("merged health is ok if one daemon reports ok and others report idle or disabled", () => {
   const [health] = mergeHealth([daemon("a", shop("disabled")), daemon("b", shop("idle")), daemon("c", shop("ok"))]);
   expect(health).toMatchObject({ state: "ok", instance: "c" });
 });
 
-test("of the same states the earlier one decides, whichever daemon responds", () => {
+test("merged health takes the earlier of two equal states, in any order of daemons", () => {
   const one = daemon("a", shop("failing", { since: 200, reason: "late" }));
   const other = daemon("b", shop("failing", { since: 150, reason: "early" }));
   expect(mergeHealth([one, other])).toMatchObject([{ since: 150, reason: "early", instance: "b" }]);
@@ -53,7 +53,7 @@ test("of the same states the earlier one decides, whichever daemon responds", ()
   expect([mergeHealth([same, equal])[0]?.instance, mergeHealth([equal, same])[0]?.instance]).toEqual(["a", "a"]);
 });
 
-test("the last error is that of the deciding daemon, or else the newest of the others", () => {
+test("merged health has the last error of the selected daemon, else the newest error", () => {
   const [older, newer] = [
     daemon("b", shop("idle", { lastError: error("older", 1) })),
     daemon("c", shop("idle", { lastError: error("newer", 2) })),
@@ -62,7 +62,7 @@ test("the last error is that of the deciding daemon, or else the newest of the o
   expect(mergeHealth([daemon("a", shop("ok", { lastError: error("own", 0) })), newer])[0]?.lastError).toEqual(error("own", 0));
 });
 
-test("each entry names the daemons without a response, and lists only daemons that have the worker", () => {
+test("merged health lists the daemons that have the worker or gave no response", () => {
   const away: DaemonHealth = { instance: { name: "c", id: "id-c" }, answer: { problem: "It did not respond within 2 s." } };
 
   const merged = mergeHealth([daemon("a", shop("ok"), { ...shop("ok"), name: "blog" }), daemon("b", shop("idle")), away]);
@@ -87,12 +87,12 @@ test("each entry names the daemons without a response, and lists only daemons th
   ]);
 });
 
-test("an unknown state of a newer daemon is the least severe", () => {
+test("merged health treats an unknown state of a newer daemon as the least severe", () => {
   const newer = daemon("a", shop("resting" as WorkerHealth["state"]));
   expect(mergeHealth([newer, daemon("b", shop("disabled"))])).toMatchObject([{ state: "disabled", instance: "b" }]);
 });
 
-test("merges 50,000 entries of one worker within 2 s of CPU time", () => {
+test("mergeHealth merges 50,000 entries of one worker within 2 s of CPU time", () => {
   const entries = Array.from({ length: 50_000 }, () => shop("ok"));
   const before = process.cpuUsage();
   expect(mergeHealth([daemon("a", shop("ok")), daemon("b", ...entries)])).toHaveLength(1);

@@ -22,7 +22,7 @@ interface Meter {
   countOf: () => number;
 }
 
-/** A monitor for the worker `app`, whose versions are all enabled. `stored`: the states that an earlier monitor stored. */
+/** Creates a monitor for the worker `app`, whose versions are all enabled. `stored` contains the states that an earlier monitor stored. */
 function createApp(versions: readonly string[], stored = new Map<string, HealthRecord>()) {
   const meters = new Map<string, Meter>();
   const events: NewEvent[] = [];
@@ -178,7 +178,7 @@ describe("after a restart of the daemon", () => {
   }
   const beganAt = (startMs + checkMs) / 1000;
 
-  test("a problem continues since its start, with the suspected version", () => {
+  test("a problem keeps its start time and its suspected version", () => {
     const app = restartFailing();
     app.activate("1.0.0", startMs / 1000);
     app.monitor.start();
@@ -195,7 +195,7 @@ describe("after a restart of the daemon", () => {
     expect(app.health()).toMatchObject({ state: "failing", since: Date.now() / 1000 });
   });
 
-  test("a problem that the daemon finds at its start continues since its start", () => {
+  test("a problem that the daemon finds again during startup keeps its start time", () => {
     const reason = "The cron job */5 * * * * GET /tick failed: it returned status 500.";
     const app = restartFailing(reason);
     app.cron.failure = reason;
@@ -205,7 +205,7 @@ describe("after a restart of the daemon", () => {
     expect(app.health()).not.toHaveProperty("isSinceStart");
   });
 
-  test("a problem of an unknown start is since the start of the daemon, without a suspect", () => {
+  test("a new problem at startup has the daemon's start time and no suspected version", () => {
     const app = createApp(["1.0.0"]);
     app.cron.failure = "The cron job failed.";
     app.activate("1.0.0");
@@ -214,7 +214,7 @@ describe("after a restart of the daemon", () => {
     expect(app.health()).not.toHaveProperty("suspect");
   });
 
-  test("a version that was installed meanwhile has a problem of its own", () => {
+  test("a problem of a version that was installed meanwhile has a new start time", () => {
     const app = restartFailing();
     app.activate("1.0.0");
     app.monitor.start();

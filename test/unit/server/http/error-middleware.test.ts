@@ -26,11 +26,11 @@ async function detailsFor(key: { permissions: Permission[]; namespaces: string[]
   return ((await response.json()) as ErrorBody).error.details;
 }
 
-test("shows missing changes of the index to keys that are allowed to read all keys", async () => {
+test("an INDEX_DIVERGED error lists missing changes for a key that can read all keys", async () => {
   expect(await detailsFor({ permissions: ["keys:read"], namespaces: ["*"] })).toEqual(details);
 });
 
-test("omits missing changes of the index for all other keys", async () => {
+test("an INDEX_DIVERGED error omits missing changes for all other callers", async () => {
   expect(await detailsFor({ permissions: ["workers:install"], namespaces: ["*"] })).toBeUndefined();
   expect(await detailsFor({ permissions: ["keys:read"], namespaces: ["@team"] })).toBeUndefined();
   expect(await detailsFor(undefined)).toBeUndefined();

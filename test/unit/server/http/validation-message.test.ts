@@ -20,6 +20,6 @@ test.each([
   [z.number().max(10), 11, "must be at most 10"],
   [z.strictObject({}), { a: 1, b: 2 }, "has unknown fields: a, b"],
   [z.string().regex(/^a/, "must begin with a"), "b", "must begin with a"],
-])("the message of a failed check names what is expected (case %#)", (schema, value, message) => {
+])("the message of a failed validation names the expected input (case %#)", (schema, value, message) => {
   expect(z.safeParse(schema, value, { error: validationMessage }).error?.issues[0]?.message).toBe(message);
 });

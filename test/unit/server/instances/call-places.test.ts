@@ -3,7 +3,7 @@ import { CallPlaces } from "../../../../src/server/instances/call-places.js";
 
 const endless = new AbortController().signal;
 
-/** Takes a place, and notes the name in `order` when it has one. */
+/** Returns a function that takes a place and then adds its name to `order`. After an abort, it adds `no` and the name. */
 function taker(places: CallPlaces, order: string[]) {
   return (daemon: string, name: string, signal = endless) => {
     void places.take(daemon, signal).then((hasPlace) => order.push(hasPlace ? name : `no ${name}`));
@@ -12,7 +12,7 @@ function taker(places: CallPlaces, order: string[]) {
 
 const settled = async () => new Promise((resolve) => setImmediate(resolve));
 
-test("calls that wait for one daemon do not delay calls to another", async () => {
+test("calls that wait for one daemon do not delay calls to another daemon", async () => {
   const places = new CallPlaces({ total: 4, perDaemon: 2 });
   const order: string[] = [];
   const take = taker(places, order);
@@ -30,7 +30,7 @@ test("calls that wait for one daemon do not delay calls to another", async () =>
   expect(order.slice(5)).toEqual(["b3", "b4"]);
 });
 
-test("the total is limited, and the call that waits longest comes first", async () => {
+test("the total number of running calls is limited; the longest waiting call is next", async () => {
   const places = new CallPlaces({ total: 2, perDaemon: 2 });
   const order: string[] = [];
   const take = taker(places, order);
@@ -44,7 +44,7 @@ test("the total is limited, and the call that waits longest comes first", async 
   expect(order.slice(2)).toEqual(["d", "e"]);
 });
 
-test("an aborted call keeps no place", async () => {
+test("a waiting call leaves the queue when it is aborted", async () => {
   const places = new CallPlaces({ total: 1, perDaemon: 1 });
   const order: string[] = [];
   const take = taker(places, order);

@@ -38,7 +38,7 @@ async function startDaemon() {
   return { client, daemon, instance, ask, askForJobs };
 }
 
-test("a call that waits for 2 s for other calls ends, and does not keep a place", async () => {
+test("a call that waits 2 s for other calls fails, and later calls still succeed", async () => {
   const { ask } = await startDaemon();
   const gate = Promise.withResolvers<string>();
   const calls = Array.from({ length: 4 }, async () => ask(() => gate.promise));
@@ -55,7 +55,7 @@ test("a call that waits for 2 s for other calls ends, and does not keep a place"
   );
 });
 
-test("a daemon without a response delays one call, and is asked again when it responds", async () => {
+test("an unresponsive daemon delays only one call, and gets calls after its recovery", async () => {
   const { daemon, ask } = await startDaemon();
   const silent = { state: "unreachable", problem: "It did not respond within 2 s." };
   daemon.isSilent = true;
@@ -72,7 +72,7 @@ test("a daemon without a response delays one call, and is asked again when it re
   await expect.poll(() => ask(async () => "again"), { timeout: 5_000 }).toEqual({ result: "again" });
 });
 
-test("a daemon that proves its identity and then stalls delays the same request once", async () => {
+test("a daemon that stalls after its identity check delays each operation only once", async () => {
   const { daemon, ask, askForJobs } = await startDaemon();
   const slow = { state: "unreachable", problem: "Its response takes longer than 2 s." };
   daemon.isStalled = true;
@@ -85,7 +85,7 @@ test("a daemon that proves its identity and then stalls delays the same request 
   expect(await ask(async () => "another operation")).toEqual({ result: "another operation" });
 });
 
-test("a stream and other calls share the memory of a daemon without a response", async () => {
+test("streams and calls fail fast after a stream found that a daemon is unresponsive", async () => {
   const { client, daemon, instance, ask } = await startDaemon();
   const silent = { state: "unreachable", problem: "It did not respond within 2 s." };
   const question = { key: "k", offered: {}, follow: async function* () {} };
@@ -99,7 +99,7 @@ test("a stream and other calls share the memory of a daemon without a response",
   expect(performance.now() - startedMs).toBeLessThan(1_500);
 });
 
-test("a client that closes its stream does not make the daemon count as silent", async () => {
+test("a daemon is not considered unresponsive when a client closes the stream", async () => {
   const { client, daemon, instance, ask } = await startDaemon();
   daemon.isSilent = true;
   const closing = new AbortController();

@@ -55,7 +55,7 @@ async function start(id: string, changes: Partial<OwnInstance> & { isShared?: bo
 const namesOf = (registry: InstanceRegistry) => registry.others().map(({ name }) => name);
 
 describe("the registry of daemons", () => {
-  test("contains the others sorted by name, and writes one row per start", async () => {
+  test("lists the other daemons by name, and writes one row per start of a daemon", async () => {
     const c = await start("c", { url: "http://10.0.0.13:8000" });
     const [a, b] = [await start("a"), await start("b")];
 
@@ -70,7 +70,7 @@ describe("the registry of daemons", () => {
     expect(records.changeCount).toBe(3);
   });
 
-  test("counts only runs with a recent heartbeat as live", async () => {
+  test("counts a daemon as live only if its current run has a recent heartbeat", async () => {
     const a = await start("a");
     await start("b");
     expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
@@ -83,7 +83,7 @@ describe("the registry of daemons", () => {
     expect((await a.readLive()).map(({ id }) => id)).toEqual(["b"]);
   });
 
-  test("reads heartbeats of up to 2 s again only if the caller or a new daemon needs them", async () => {
+  test("keeps heartbeats for 2 s unless a caller needs newer ones or a daemon registers", async () => {
     const a = await start("a");
     await start("b");
     await a.readLive();
@@ -105,7 +105,7 @@ describe("the registry of daemons", () => {
     expect(heartbeatReads - readsOfStart).toBe(1);
   });
 
-  test("waits once for a primary that does not respond, and reads the heartbeats again when it does", async () => {
+  test("waits only once for a silent primary, and reads heartbeats after its recovery", async () => {
     const a = await start("a");
     await start("b");
     heartbeats = [];
@@ -133,7 +133,7 @@ describe("the registry of daemons", () => {
     expect([namesOf(a), namesOf(b)]).toEqual([["B"], ["A"]]);
   });
 
-  test("registers a daemon again when a restored primary lacks its row or has one of an earlier run", async () => {
+  test("registers a daemon again when a restored primary has no row or an old row of it", async () => {
     const [a, b] = [await start("a"), await start("b")];
     const earlier = JSON.stringify({ name: "A", run: "a-0", version: "1.2.2", startedAtMs: startMs - 1 });
     records.rows = [{ kind: "instance", key: "a", value: earlier, revision: 3 }];
@@ -146,7 +146,7 @@ describe("the registry of daemons", () => {
     expect(b.others()).toMatchObject([{ id: "a", run: "a-1" }]);
   });
 
-  test("leaves the row to the newer of two daemons with the same id", async () => {
+  test("keeps the row of the daemon that started last when two daemons have the same ID", async () => {
     const observer = await start("o");
     await start("a");
     vi.setSystemTime(startMs + 1);
@@ -162,7 +162,7 @@ describe("the registry of daemons", () => {
     expect(records.rows).toContainEqual(expect.objectContaining({ kind: "instance-drain", key: "a" }));
   });
 
-  test("registers a daemon whose earlier run had a clock in the future", async () => {
+  test("registers a daemon even if the clock was ahead during its earlier run", async () => {
     const observer = await start("o");
     const earlier = await start("a", { startedAtMs: startMs + dayMs });
     earlier.close();
@@ -175,7 +175,7 @@ describe("the registry of daemons", () => {
     expect(observer.others()).toMatchObject([{ run: next.own.run }]);
   });
 
-  test("forgets daemons without a heartbeat for 1 day at the next start of another", async () => {
+  test("deletes daemons without a heartbeat for 1 day when another daemon starts", async () => {
     const a = await start("a");
     const b = await start("b");
     await a.setDraining({ id: "b", run: "b-1" }, true);
@@ -191,7 +191,7 @@ describe("the registry of daemons", () => {
     expect(records.rows.filter(({ key }) => key === "b")).toEqual([]);
   });
 
-  test("ignores rows of another form", async () => {
+  test("ignores rows with an invalid ID, name or version", async () => {
     const a = await start("a");
     const row = { name: "b", run: "b-1", version: "1.2.3", startedAtMs: 1 };
     const rows = [{ name: 7 }, { name: "b\nevent: end" }, { name: "b:1,c" }, { name: "" }, { version: "1\n2" }];
@@ -212,7 +212,7 @@ describe("the registry of daemons", () => {
 });
 
 describe("the drain of a daemon", () => {
-  test("concerns one daemon, and ends with the operator's command", async () => {
+  test("affects only the selected daemon, and ends when an operator ends it", async () => {
     const [a, b] = [await start("a"), await start("b")];
 
     await a.setDraining({ id: "b", run: "b-1" }, true);
@@ -222,7 +222,7 @@ describe("the drain of a daemon", () => {
     expect([a.isDraining, b.isDraining]).toEqual([false, false]);
   });
 
-  test.each([true, false])("ends with the next start (shared: %s)", async (isShared) => {
+  test.each([true, false])("ends when the daemon restarts (with a primary: %s)", async (isShared) => {
     const a = await start("a", { isShared });
     await a.setDraining({ id: "a", run: "a-1" }, true);
     expect(a.isDraining).toBe(true);
@@ -234,7 +234,7 @@ describe("the drain of a daemon", () => {
     expect(records.rows.filter(({ kind }) => kind === "instance-drain")).toEqual([]);
   });
 
-  test("is the only row of a daemon without a primary", async () => {
+  test("is the only row that a daemon without a primary stores", async () => {
     const a = await start("a", { isShared: false });
     await vi.advanceTimersByTimeAsync(checkMs);
     expect(records.rows).toEqual([]);
@@ -244,7 +244,7 @@ describe("the drain of a daemon", () => {
   });
 });
 
-test("a daemon without a primary lists only itself, also if a restored backup has rows of others", async () => {
+test("a daemon without a primary ignores rows of other daemons from a restored backup", async () => {
   await start("b");
   const a = await start("a", { isShared: false });
 

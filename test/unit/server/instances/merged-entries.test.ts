@@ -14,7 +14,7 @@ interface Item {
   readonly instance?: string | undefined;
 }
 
-/** Three daemons with entries. `a` reads them, and asks `b` and `c`. */
+/** Creates three daemons with entries. Daemon `a` reads its own entries and requests the entries of `b` and `c`. */
 function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: readonly string[] = ["a", "b", "c"]) {
   const away = new Set<string>();
   const gone = new Set<string>();
@@ -88,7 +88,7 @@ const keysOf = (entries: readonly Item[]) => entries.map(({ id, instance }) => `
 const allOf = (entriesOf: Readonly<Record<string, readonly Item[]>>) =>
   Object.entries(entriesOf).flatMap(([id, entries]) => entries.map((entry) => ({ ...entry, instance: nameOf[id] })));
 
-test("pages of 3 daemons contain every entry exactly once and in the order of times", async () => {
+test("merged pages contain every entry of 3 daemons exactly once, in order of time", async () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const entriesOf = randomEntries(seed);
     const { read } = daemons(entriesOf);
@@ -107,7 +107,7 @@ test("pages of 3 daemons contain every entry exactly once and in the order of ti
   }
 });
 
-test("a client can continue before the entries that it has, without the position of a page", async () => {
+test("a client can compute the position of the next page from its received entries", async () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const entriesOf = randomEntries(seed);
     const { read } = daemons(entriesOf);
@@ -121,7 +121,7 @@ test("a client can continue before the entries that it has, without the position
   }
 });
 
-test("a daemon that is away during a page is named, and its entries follow later", async () => {
+test("a merged page names an unreachable daemon, and a later page has its entries", async () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const entriesOf = randomEntries(seed);
     const { read, away } = daemons(entriesOf);
@@ -141,7 +141,7 @@ test("a daemon that is away during a page is named, and its entries follow later
   }
 });
 
-test("a clock that is set back loses no entry", async () => {
+test("merged pages contain every entry even if a daemon's clock was set back", async () => {
   const { read } = daemons({
     "id-0": [5, 1, 9, 2].map((at, index) => ({ id: index + 1, at })),
     "id-1": [3, 4].map((at, index) => ({ id: index + 1, at })),
@@ -151,7 +151,7 @@ test("a clock that is set back loses no entry", async () => {
   expect([...keysOf(second.entries), ...keysOf(first.entries)].toSorted()).toEqual(["a 1", "a 2", "a 3", "a 4", "b 1", "b 2"]);
 });
 
-test("the only daemon responds without further fields, and a plain id continues only its entries", async () => {
+test("a page of one daemon has no daemon names; a plain entry ID selects this daemon", async () => {
   const entries = [1, 2, 3].map((id) => ({ id, at: id }));
   const alone = daemons({ "id-0": entries }, ["a"]);
   expect(await alone.read(undefined)).toEqual({ entries, hasMore: false });
@@ -162,14 +162,14 @@ test("the only daemon responds without further fields, and a plain id continues 
   expect(await shared.read(undefined, { wanted: "self" })).toEqual({ entries, hasMore: false });
 });
 
-test("daemons with the same name are named by their ids", async () => {
+test("merged entries name a daemon by its ID if another daemon has the same name", async () => {
   const { read } = daemons({ "id-0": [{ id: 1, at: 1 }], "id-1": [{ id: 2, at: 2 }] }, ["a", "a"]);
   const { entries, before } = await read(undefined, { limit: 1 });
   expect([keysOf(entries), before]).toEqual([["id-1 2"], "id-0:2,id-1:0"]);
   expect(keysOf((await read(before)).entries)).toEqual(["id-0 1"]);
 });
 
-test("a list is an error only if no daemon has such entries", async () => {
+test("a merged page fails with WORKER_NOT_FOUND only if no daemon has the worker", async () => {
   const { instances } = daemons({});
   const missing = new ApiError("WORKER_NOT_FOUND", "No worker app is installed.");
   const source = {
@@ -190,7 +190,7 @@ test("a list is an error only if no daemon has such entries", async () => {
 
 const pagesOf = (...ids: readonly number[]) => ({ entries: ids.map((id) => ({ id, at: id })), hasMore: true });
 
-test("invalid pages of another daemon are a problem, and the list has the entries of the others", async () => {
+test("a merged page omits an invalid page of another daemon and reports the problem", async () => {
   const { instances } = daemons({}, ["a", "b"]);
   const own = { entries: [{ id: 7, at: 7 }], hasMore: false };
   const invalid = [pagesOf(), pagesOf(0), pagesOf(-3, 2), pagesOf(2, 1), pagesOf(2, 2), pagesOf(1, 2, 3, 4), pagesOf(10), pagesOf(11)];
@@ -210,7 +210,7 @@ test("invalid pages of another daemon are a problem, and the list has the entrie
   }
 });
 
-test("a daemon that runs and does not respond possibly has more entries, a daemon that is gone has not", async () => {
+test("hasMore is true if a running daemon is unreachable, and false if it has stopped", async () => {
   const { read, away, gone } = daemons({ "id-0": [{ id: 1, at: 1 }], "id-1": [{ id: 2, at: 2 }] }, ["a", "b"]);
   away.add("id-1");
   expect(await read(undefined)).toMatchObject({ hasMore: true, before: "id-0:0", instances: [{}, { problem: "It is away." }] });
@@ -220,7 +220,7 @@ test("a daemon that runs and does not respond possibly has more entries, a daemo
   expect(page).not.toHaveProperty("before");
 });
 
-test("entries that the caller must not see are omitted, and do not end the list", async () => {
+test("merged pages omit only the entries that the caller is not permitted to see", async () => {
   const entries = Array.from({ length: 9 }, (_, index) => ({ id: index + 1, at: index, isHidden: index % 4 !== 0 }));
   const { read } = daemons({ "id-1": entries }, ["a", "b"]);
   let [before, all]: [string | undefined, Item[]] = [undefined, []];
@@ -232,7 +232,7 @@ test("entries that the caller must not see are omitted, and do not end the list"
   expect(keysOf(all)).toEqual(["b 1", "b 5", "b 9"]);
 });
 
-test("this daemon asks another one for at most 1,000 entries at a time", async () => {
+test("a daemon requests at most 1,000 entries per call from another daemon", async () => {
   const entries = Array.from({ length: 2300 }, (_, index) => ({ id: index + 1, at: index }));
   const { read, asked } = daemons({ "id-1": entries }, ["a", "b"]);
   const page = await read(undefined, { limit: 2200 });
@@ -244,7 +244,7 @@ test("this daemon asks another one for at most 1,000 entries at a time", async (
 const entriesAt = (offset: number, text: string) =>
   Array.from({ length: 2500 }, (_, index) => ({ id: index + 1, at: 2 * index + offset, text }));
 
-test("a list ends where the entries of another daemon exceed 16 Mi characters, and continues there", async () => {
+test("a merged page ends after 16 Mi characters of one daemon; the next page continues", async () => {
   const { read } = daemons({ "id-0": entriesAt(0, ""), "id-1": entriesAt(1, "x".repeat(9000)) }, ["a", "b"]);
   const newest = await read(undefined, { limit: 10_000 });
   const older = await read(newest.before, { limit: 10_000 });
@@ -252,7 +252,7 @@ test("a list ends where the entries of another daemon exceed 16 Mi characters, a
   expect([...older.entries, ...newest.entries].map(({ at }) => at)).toEqual(Array.from({ length: 5000 }, (_, at) => at));
 });
 
-test("positions contain 8 characters of an id, or the id if another one begins with them", () => {
+test("a position has 8 characters of each daemon's ID, or all if 8 are ambiguous", () => {
   const [own, one, other] = ["00000000-0", "11111111-1", "11111111-2"].map((id) => ({ id, name: `name of ${id}` }));
   const registry = { own, others: () => [one, other] } as unknown as KnownInstances["registry"];
   const keys = keysOfDaemons(registry);
@@ -268,7 +268,7 @@ test("positions contain 8 characters of an id, or the id if another one begins w
   expect(parsePosition("x:5,unknown:6", renamed)).toEqual(new Map([["00000000-0", 5]]));
 });
 
-test("the position before entries does not contain notices", () => {
+test("positionBefore ignores the notices among the entries", () => {
   const notice = { id: 0, instance: "b", isNotice: true };
   expect(positionBefore([notice, { id: 4, instance: "b" }, { id: 5, instance: "b" }])).toBe("b:4");
   expect(positionBefore([notice])).toBeUndefined();

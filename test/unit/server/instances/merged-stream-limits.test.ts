@@ -11,7 +11,7 @@ const readToEnd = async ({ feed }: Pick<ReturnType<typeof open>, "feed">) => {
   for await (const _ of feed) continue;
 };
 
-test("entries that arrive while the first page is read follow it, also more of them than the page has", async () => {
+test("a merged stream sends all entries that are added while it reads its first page", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
   b.add(at(1, 100));
@@ -24,7 +24,7 @@ test("entries that arrive while the first page is read follow it, also more of t
   expect(stream.texts().filter((text) => text.startsWith("b"))).toEqual(["b 1", "b 2", "b 3", "b 4", "b 5", "b 6"]);
 });
 
-test("a daemon whose clock is behind delays the entries of others by at most 200 ms", async () => {
+test("a daemon whose clock is behind delays other daemons' entries by less than 1.5 s", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
   const stream = collect(open(daemons, { hasPages: false }));
@@ -38,7 +38,7 @@ test("a daemon whose clock is behind delays the entries of others by at most 200
   expect(performance.now() - startedAtMs).toBeLessThan(1500);
 });
 
-test("a client that reads slowly receives the entries of each daemon after at most 2 s", async () => {
+test("a slow client receives entries of each daemon despite the backlog of one daemon", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
   let id = 0;
@@ -55,7 +55,7 @@ test("a client that reads slowly receives the entries of each daemon after at mo
   expect(isReceived).toBe(true);
 });
 
-test("a stream limits the waiting entries and batches by their characters", async () => {
+test("a merged stream limits the characters in a batch and in its buffered entries", async () => {
   const daemons = named("a", "b");
   const b = daemons[1] as Daemon;
   const text = "x".repeat(10_000);
@@ -67,7 +67,7 @@ test("a stream limits the waiting entries and batches by their characters", asyn
   expect(b.readCount).toBeLessThan(20);
 });
 
-test("the 33rd stream is rejected, and a closed stream makes room for another", async () => {
+test("the 33rd merged stream is rejected until another merged stream closes", async () => {
   const streams = new MergedStreams();
   const daemons = named("a", "b");
   daemons[0]?.add(at(1));
@@ -81,7 +81,7 @@ test("the 33rd stream is rejected, and a closed stream makes room for another", 
 });
 
 test(
-  "a stream that has begun alone counts when another daemon registers",
+  "a stream of one daemon counts toward the limit after another daemon registers",
   async () => {
     const streams = new MergedStreams();
     const daemons = named("a");
@@ -96,7 +96,7 @@ test(
   2 * reconnectedMs,
 );
 
-test("streams that begin at the same time occupy their places at once", async () => {
+test("exactly 32 of 33 merged streams succeed if they open at the same time", async () => {
   const streams = new MergedStreams();
   const daemons = named("a", "b");
   daemons[0]?.add(at(1));
@@ -105,7 +105,7 @@ test("streams that begin at the same time occupy their places at once", async ()
   expect(results.map(({ status }) => status)).toEqual([...Array.from({ length: 32 }, () => "fulfilled"), "rejected"]);
 });
 
-test("a plain position continues the only wanted daemon", async () => {
+test("a stream of one selected daemon can resume from a plain entry ID", async () => {
   const daemons = named("a", "b");
   for (const daemon of daemons) daemon.add(at(1), at(2), at(3));
   const stream = collect(open(daemons, { wanted: "b", lastEventId: "2" }));
@@ -114,7 +114,7 @@ test("a plain position continues the only wanted daemon", async () => {
 });
 
 test(
-  "a stream of one other daemon ends when that daemon no longer has such entries",
+  "a stream of another daemon ends when that daemon no longer has the worker",
   async () => {
     const daemons = named("a", "b");
     const b = daemons[1] as Daemon;
@@ -132,7 +132,7 @@ test(
   2 * reconnectedMs,
 );
 
-test("a stream omits entries of another daemon that were sent before or that the caller must not see", async () => {
+test("a merged stream omits entries that were sent before or are not permitted", async () => {
   const daemons = named("a", "b");
   const b = daemons[1] as Daemon;
   b.follow = async function* () {
@@ -143,7 +143,7 @@ test("a stream omits entries of another daemon that were sent before or that the
   await expect.poll(stream.texts).toEqual(["b 5", "b 7"]);
 });
 
-test("a repeat is omitted only if all other daemons have been in the stream since before it", async () => {
+test("a merged stream omits a repeated entry only if it already contained all daemons", async () => {
   const repeat = { ...at(1, 100), isRepeat: true };
   const textsOf = async (change: (b: Daemon) => void) => {
     const daemons = named("a", "b");

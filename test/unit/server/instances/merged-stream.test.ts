@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { PositionedEntry } from "../../../../src/server/instances/merged-stream.js";
 import { at, collect, type Daemon, type Item, named, open, reconnectedMs } from "./stream-daemons.js";
 
-test("a stream begins with the newest entries of all daemons together, and continues with new ones", async () => {
+test("a merged stream sends the newest stored entries first, and then new entries", async () => {
   const [a, b, c] = named("a", "b", "c") as [Daemon, Daemon, Daemon];
   a.add(at(1), at(4));
   b.add(at(2), at(3));
@@ -21,7 +21,7 @@ test("a stream begins with the newest entries of all daemons together, and conti
   ]);
 });
 
-test("a stream continues after each of its positions without lost or repeated entries", async () => {
+test("a merged stream can resume at any position without lost or repeated entries", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
   a.add(at(1), at(3), at(5));
@@ -42,7 +42,7 @@ test("a stream continues after each of its positions without lost or repeated en
   }
 });
 
-test("daemons without a common first page send their stored entries in the order of times", async () => {
+test("a merged stream without a first page sends stored entries in order of time", async () => {
   const daemons = named("a", "b");
   daemons[0]?.add(at(1), at(4), at(5));
   daemons[1]?.add(at(2), at(3), at(6));
@@ -51,7 +51,7 @@ test("daemons without a common first page send their stored entries in the order
 });
 
 test(
-  "a lost daemon is named once, and continues after its last entry when it responds again",
+  "a merged stream reports a lost daemon once, and later resumes its entries",
   async () => {
     const daemons = named("a", "b");
     const [a, b] = daemons as [Daemon, Daemon];
@@ -66,7 +66,7 @@ test(
     const position = stream.sent.at(-1)?.id;
     expect(position).toBe("id-b:1,id-a:3");
 
-    // A client that continues meanwhile receives the notice and no entry twice.
+    // A client that resumes while the daemon is lost receives the notice and no entry twice.
     const again = collect(open(daemons, { lastEventId: position ?? "" }));
     await expect.poll(again.texts).toEqual(["b Entries of the daemon b are missing from here on. It is away."]);
     b.isAway = false;
@@ -77,14 +77,14 @@ test(
   3 * reconnectedMs,
 );
 
-test("a daemon that a resumed position does not contain is named, and begins with its entries", async () => {
+test("a resumed stream reports a daemon that the position lacks, and sends its entries", async () => {
   const daemons = named("a", "b", "c");
   daemons[1]?.add(at(1));
   const stream = collect(open(daemons, { lastEventId: "a:5,c:0" }));
   await expect.poll(stream.texts).toEqual(["b Entries of the daemon b begin here.", "b 1"]);
 });
 
-test("a stream reads no further entries of a daemon while the client does not read", async () => {
+test("a merged stream stops reading from a daemon while the client does not read", async () => {
   const daemons = named("a", "b");
   const b = daemons[1] as Daemon;
   b.add(...Array.from({ length: 1000 }, (_, index) => at(index + 1)));
@@ -98,14 +98,14 @@ test("a stream reads no further entries of a daemon while the client does not re
   expect(seen).toEqual(b.entries.map(({ id }) => id));
 });
 
-test("the stream of the only daemon has plain ids and no names", async () => {
+test("the stream of a single daemon has plain entry IDs and no daemon names", async () => {
   const [a] = named("a") as [Daemon];
   a.add(at(1));
   const stream = collect(open([a]));
   await expect.poll(() => stream.sent).toEqual([{ id: "1", event: at(1) }]);
 });
 
-test("a stream of one other daemon has only its entries", async () => {
+test("a stream of one selected daemon contains only the entries of that daemon", async () => {
   const daemons = named("a", "b", "c");
   for (const daemon of daemons) daemon.add(at(1));
   const stream = collect(open(daemons, { wanted: "b" }));

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../../support/temporary-directory.js";
 test.each([
   [{}, ["instance-id"]],
   [undefined, []],
-])("a daemon stores its id only if a primary is configured (primary: %j)", async (primary, files) => {
+])("a daemon stores its ID only if a primary is configured (primary: %j)", async (primary, files) => {
   const stateDirectory = await temporaryDirectory();
   const config = { stateDirectory, instanceName: "a", instanceUrl: undefined, primary };
 

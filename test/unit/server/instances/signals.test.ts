@@ -73,7 +73,7 @@ describe("signals between daemons", () => {
     expect(b.received).toEqual([restart("shop")]);
   });
 
-  test("that were sent before the start are ignored when the replica receives them later", async () => {
+  test("that were sent before a daemon's start are ignored when they arrive later", async () => {
     const b = open("b");
     const send = (sentAtMs: number, name: string) => {
       const value = JSON.stringify({ run: "a", sentAtMs, signal: restart(name) });
@@ -87,14 +87,14 @@ describe("signals between daemons", () => {
     expect(b.received).toEqual([restart("new")]);
   });
 
-  test("to reload other plugins do not replace each other", async () => {
+  test("to reload plugins of different namespaces do not replace each other", async () => {
     const { signals } = open("a");
     for (const namespaces of [["@a", "@b"], ["@b", "@a"], ["*"]]) await signals.send({ type: "reload-plugins", namespaces });
 
     expect(records.rows.map(({ key }) => key)).toEqual(["reload-plugins @a,@b", "reload-plugins *"]);
   });
 
-  test("of a newer form are ignored", async () => {
+  test("of an unknown type are ignored", async () => {
     const { received } = open("b");
     const value = JSON.stringify({ run: "a", sentAtMs: nowMs(), signal: { type: "something-new" } });
 

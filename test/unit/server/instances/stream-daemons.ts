@@ -23,7 +23,7 @@ export class Daemon {
   readonly run = "run";
   readonly version = "1";
   startedAtMs = 0;
-  /** Error of streams, if the daemon has no such entries. */
+  /** Error that `follow` throws. Set if the daemon has no entries of the requested kind. */
   absence: ApiError | undefined;
   entries: Item[] = [];
   isAway = false;
@@ -43,7 +43,7 @@ export class Daemon {
     this.changes.notify();
   }
 
-  /** Ends all streams. The daemon does not respond from now on. */
+  /** Ends all streams. After this call, the daemon does not respond. */
   stop(): void {
     this.isAway = true;
     this.#ending.abort();
@@ -77,7 +77,7 @@ interface OpenOptions {
   readonly hasPages?: boolean;
 }
 
-/** Opens a stream of these daemons, of which the first sends it. */
+/** Opens a stream of these daemons. The first daemon sends the stream. */
 export function open(
   daemons: readonly Daemon[],
   { lastEventId, wanted = "all", hasPages = true }: OpenOptions = {},
@@ -131,7 +131,7 @@ export function open(
   return { feed, stop: () => controller.abort() };
 }
 
-/** Waits briefly for an error with which a daemon rejects a stream. */
+/** Waits 5 ms for an error with which a daemon rejects a stream. */
 async function startedStream(events: AsyncGenerator<Item>) {
   const first = events.next();
   try {
@@ -151,7 +151,7 @@ async function* inBatches(items: AsyncIterable<Item>) {
   for await (const item of items) yield [item];
 }
 
-/** Collects what a stream sends. */
+/** Collects the entries that a stream sends. */
 export function collect({ feed, stop }: ReturnType<typeof open>) {
   const sent: PositionedEntry<Item>[] = [];
   void (async () => {
@@ -163,5 +163,5 @@ export function collect({ feed, stop }: ReturnType<typeof open>) {
 
 export const named = (...names: readonly string[]) => names.map((name) => new Daemon(name));
 export const at = (id: number, time = id): Item => ({ id, at: time });
-/** Time in ms after which a stream connects again. */
+/** Maximum time in ms until a stream connects again to a lost daemon. */
 export const reconnectedMs = 8_000;

@@ -24,7 +24,7 @@ function daemon(plugins?: PluginMetrics[]) {
   return { totals: totals(0), workers: [], ...(plugins && { plugins }) };
 }
 
-test("adds up the counts of the same version, and sorts by name and version", () => {
+test("merged metrics add up the counts of each version, sorted by name and version", () => {
   const [one, other] = [worker("shop", "1.0.0", 6), worker("shop", "1.0.0", 60)];
 
   const { workers, totals: sums } = mergeMetrics([
@@ -42,7 +42,7 @@ test("adds up the counts of the same version, and sorts by name and version", ()
   expect(sums).toMatchObject({ requests: { total: 72 }, errors: { total: 4, byCode: { A: 2, B: 2 } } });
 });
 
-test("takes the highest percentile, ignores daemons without requests, and keeps unknown memory unknown", () => {
+test("merged metrics have the highest percentile, and no PSS memory if one is unknown", () => {
   const fast = { count: 98, p50Ms: 2, p90Ms: 3, p99Ms: 5, maximumMs: 90 };
   const slow = { count: 2, p50Ms: 20, p90Ms: 30, p99Ms: 50, maximumMs: 60 };
   const rows = [fast, slow, noLatency].map((latency, index) =>
@@ -67,7 +67,7 @@ test("takes the highest percentile, ignores daemons without requests, and keeps 
   ]);
 });
 
-test("adds up plugin counters with the same labels in any order, and has none if no daemon has any", () => {
+test("merged metrics add up plugin counters whose labels are equal in any order", () => {
   const merged = mergeMetrics([
     daemon(counter([{ labels: { route: "/a", kind: "x" }, value: 1 }])),
     daemon(),

@@ -15,7 +15,7 @@ test("the check of the registry returns at once while the registry does not resp
   expect(has).toHaveBeenCalledTimes(1);
 });
 
-test("a failed download is the problem of the registry until a later check succeeds", async () => {
+test("the registry check reports a failed download until a later check succeeds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const blobs = { has: () => Promise.resolve(false), get: () => Promise.reject(RegistryError.late(2000)) };

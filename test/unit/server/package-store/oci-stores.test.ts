@@ -34,7 +34,7 @@ afterEach(() => collector.close());
 const pluginStore = () => new OciPluginStore({ records, collector, claims: new PathClaims(records), log });
 
 describe("the index of workers", () => {
-  test("rejects changed files of a version that was disabled meanwhile", async () => {
+  test("rejects changed files if the version was disabled after the change began", async () => {
     const archives = {} as ArchiveStore;
     const store = new OciPackageStore({ records, archives, collector, claims: new PathClaims(records), log });
     await store.replace(metadataOf("shop"), archiveOf("a"), undefined);
@@ -48,7 +48,7 @@ describe("the index of workers", () => {
 });
 
 describe("the index of plugins", () => {
-  test("rejects changed files of a plugin that was disabled meanwhile", async () => {
+  test("rejects changed files if the plugin was disabled after the change began", async () => {
     const store = pluginStore();
     await store.publish(metadataOf("greeter"), archiveOf("a"));
     const base = store.find("greeter");
@@ -59,7 +59,7 @@ describe("the index of plugins", () => {
     expect(store.find("greeter")).toMatchObject({ enabled: false, digest: archiveOf("a").digest });
   });
 
-  test("keeps settings of a built-in plugin that another daemon stored first", async () => {
+  test("rejects settings of a built-in plugin if another daemon stored settings first", async () => {
     const [first, second] = [pluginStore(), pluginStore()];
     await first.publish(metadataOf("plugin-gateway"), archiveOf("a"), null);
 

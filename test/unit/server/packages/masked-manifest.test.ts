@@ -54,7 +54,7 @@ describe("the env of a displayed manifest", () => {
     });
   });
 
-  test("does not appear through an alias if env defines an anchor again", () => {
+  test("is not revealed by an alias if env defines the anchor again", () => {
     const text = `name: &key other\nenv: { KEY: &key ${secret} }\ndescription: *key\n`;
     expect(maskEnv(text, "manifest.yaml")).not.toContain(secret);
   });

@@ -16,7 +16,7 @@ const found = (name: string) => fixture.packages.discover().find((plugin) => plu
 const names = () => fixture.packages.discover().map(({ name }) => name);
 const write = (text: string) => writeFiles(fixture.uploads, { "guard/manifest.yaml": `name: guard\n${text}` });
 
-test("the plugin catalog prefers manifests to package.json, ignores npm dependencies", async () => {
+test("plugin manifests have priority over package.json; npm dependencies are ignored", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "base: /guard\ndependencies: [logger]\nenv: { A: 1 }\nlimit: 10\nconfig: { limit: 20, rules: [a] }\n",
     "guard/package.json": JSON.stringify({
@@ -41,7 +41,7 @@ test("the plugin catalog prefers manifests to package.json, ignores npm dependen
   expect(found("npm")).not.toHaveProperty("problem");
 });
 
-test("the plugin catalog defines a plugin's worker by entrypoint and settings", async () => {
+test("a plugin manifest with an entrypoint also defines a worker and its settings", async () => {
   await writeFiles(fixture.uploads, {
     "shop/manifest.yaml": "name: shop\nbase: /shop\nentrypoint: app/index.html\nenv: { PUBLIC_A: 1 }\n",
   });
@@ -86,7 +86,7 @@ test("a reserved plugin name is a problem only if the plugin is uploaded", async
   expect(found("cpanel")).not.toHaveProperty("problem");
 });
 
-test("the plugin catalog prefers the first directory, then the folder of the same name", async () => {
+test("the plugin catalog selects among duplicates by directory, then by folder name", async () => {
   const second = path.join(fixture.root, "second");
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "guard/manifest.yaml": "name: guard\nversion: 3.0.0\n", "tool/manifest.yaml": "name: tool\n" });

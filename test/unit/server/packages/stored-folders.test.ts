@@ -8,7 +8,7 @@ function stored(version: string, fields: Record<string, unknown>): StoredVersion
   return { name: "shop", version, digest: `sha256:${"0".repeat(64)}`, format: "tar", enabled: true, fields };
 }
 
-describe("the versions of the index without folders", () => {
+describe("versions that exist in the index but not as folders", () => {
   test("share one manifest when their fields are equal", async () => {
     const folder = path.join(await temporaryDirectory(), "shop");
     const parsed: ParsedManifests = new Map();
@@ -25,7 +25,7 @@ describe("the versions of the index without folders", () => {
     expect(other?.manifest.entrypoint).toBe("b.js");
   });
 
-  test("have a problem instead of an error when their fields are invalid", async () => {
+  test("are listed with a problem when their fields are invalid", async () => {
     const folder = path.join(await temporaryDirectory(), "shop");
 
     const versions = withStoredVersions(folder, [], [stored("1.0.0", { entrypoint: 7 }), stored("2.0.0", { entrypoint: 7 })], new Map());

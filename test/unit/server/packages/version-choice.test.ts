@@ -66,7 +66,7 @@ describe("the active version for a request with a range", () => {
   });
 });
 
-test("versions are in descending order after the version latest", () => {
+test("versions are sorted in descending order, after the version latest", () => {
   expect(["1.9.0", "1.10.0", "latest", "2.0.0-rc.1", "2.0.0"].toSorted(newestFirst)).toEqual([
     "latest",
     "2.0.0",

@@ -12,7 +12,7 @@ const unavailable = () => new ApiError("KEY_STORE_UNAVAILABLE", "The primary is 
 class FakeLeases implements LeaseStore {
   readonly rows = new Map<string, Lease & { token: string }>();
   readonly live: string[] = ["a"];
-  /** Number of next requests whose answer is lost. */
+  /** Number of upcoming requests whose response is lost. */
   lostAnswers = 0;
   isAway = false;
   skewMs = 0;
@@ -111,7 +111,7 @@ function jobOf(schedule = "* * * * * *"): SlotJob {
   return { queue: "cron app POST /", worker: "app", version: "1.0.0", schedule, cron };
 }
 
-/** Runs a slot and returns the number of calls of the worker, and of skipped runs. */
+/** Runs a slot. Returns the number of calls of the worker and the number of blocked runs. */
 async function run(slotMs: number, options: { by?: CronSlots; end?: SlotEnd } = {}): Promise<{ calls: number; blocked: number }> {
   let [calls, blocked] = [0, 0];
   const work = async (): Promise<SlotEnd> => {
@@ -124,7 +124,7 @@ async function run(slotMs: number, options: { by?: CronSlots; end?: SlotEnd } = 
 
 const states = () => [...leases.rows.values()].toSorted((one, other) => one.slotMs - other.slotMs).map(({ state }) => state);
 
-describe("a slot", () => {
+describe("a cron slot", () => {
   test("runs on only one of two daemons, which stores the result", async () => {
     const other = open("b");
 
@@ -135,7 +135,7 @@ describe("a slot", () => {
     await other.close();
   });
 
-  test("is not taken while an operator drains the daemon", async () => {
+  test("does not run on a daemon that an operator drains", async () => {
     isDraining = true;
     expect(await run(startMs)).toEqual({ calls: 0, blocked: 0 });
     expect(states()).toEqual([]);
@@ -238,7 +238,7 @@ describe("a slot", () => {
   });
 });
 
-describe("missed slots", () => {
+describe("missed cron slots", () => {
   test("are recorded once as skipped, 10 s after the time of the slot", async () => {
     slots.start();
     await slots.settle();
@@ -253,7 +253,7 @@ describe("missed slots", () => {
     expect(states()).toEqual(["skipped", "ran", "skipped"]);
   });
 
-  test("are recorded after a restart since the newest lease, only for the same schedule", async () => {
+  test("are recorded as skipped after a restart if the schedule is unchanged", async () => {
     await run(startMs);
     vi.setSystemTime(startMs + 20_000);
     const restarted = open("a");

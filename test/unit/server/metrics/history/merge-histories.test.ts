@@ -63,7 +63,7 @@ describe("merged histories", () => {
     });
   });
 
-  test("mark intervals in which a daemon did not run, but not those before its first one", () => {
+  test("are incomplete while a daemon did not run, but not before its first interval", () => {
     const { points } = mergeHistories([daemon("a", [1, 2, 3, 4, 5]), daemon("b", [2, 5])], whole);
 
     expect([points.requests, points.incomplete]).toEqual([
@@ -72,7 +72,7 @@ describe("merged histories", () => {
     ]);
   });
 
-  test("omit up to two newest intervals that a daemon has not completed", () => {
+  test("omit at most the two newest intervals if a daemon has not completed them", () => {
     const ahead = [1, 2, 3, 4, 5].map((count) =>
       mergeHistories([daemon("a", [1, 2, 3, 4, 5]), daemon("b", [1, 2, 3, 4, 5].slice(0, count))], whole),
     );
@@ -95,7 +95,7 @@ describe("merged histories", () => {
     ]);
   });
 
-  test("have one marker for a change on several daemons, with its key, and each start", () => {
+  test("have one marker per change of several daemons, and one per start of a daemon", () => {
     const { markers } = mergeHistories(
       [
         daemon("a", [1], [start(10), deploy(101, "ci"), deploy(400)]),
@@ -114,7 +114,7 @@ describe("merged histories", () => {
     ]);
   });
 
-  test("are incomplete since the start of a daemon without intervals, or always if it records none", () => {
+  test("are incomplete from the start of a daemon that has recorded no interval", () => {
     const minutes = [1, 2, 3, 4, 5];
     const incompleteWith = (other: DaemonHistory, options = whole) =>
       mergeHistories([daemon("a", minutes), other], options).points.incomplete;
@@ -124,7 +124,7 @@ describe("merged histories", () => {
     expect(incompleteWith(daemon("b", []), ofWorker)).toEqual([false, false, false, false, false]);
   });
 
-  test("end with the current interval of this daemon, whatever the clock of another is", () => {
+  test("end with this daemon's current interval even if another daemon's clock is ahead", () => {
     const { points } = mergeHistories([daemon("a", [1, 2, 3]), daemon("b", [2, 3, 4, 5, 6])], { ...whole, now: 170 });
     expect([minutesOf(points.at), points.incomplete]).toEqual([
       [1, 2, 3],
@@ -132,20 +132,20 @@ describe("merged histories", () => {
     ]);
   });
 
-  test("merge 50,000 markers of another daemon within 2 s of CPU time", () => {
+  test("are merged within 2 s of CPU time if another daemon sends 50,000 markers", () => {
     const markers = Array.from({ length: 50_000 }, (_value, index) => ({ ...deploy(index), version: String(index) }));
     const before = process.cpuUsage();
     expect(mergeHistories([daemon("a", [1]), daemon("b", [1], markers)], whole).markers).toHaveLength(50_000);
     expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
   });
 
-  test("are empty without intervals", () => {
+  test("are empty if no daemon has recorded an interval", () => {
     const { points } = mergeHistories([daemon("a", []), daemon("b", [])], whole);
     expect([points.at, points.requests, points.incomplete]).toEqual([[], [], []]);
   });
 });
 
-test("merged sparklines add up each minute of a worker, sorted by name", () => {
+test("merged sparklines add up each minute of a worker, and are sorted by name", () => {
   const daemons = [[line("shop", 2)], [line("blog", 5), line("shop", 3)]];
   const merged = mergeSparklines(daemons, whole);
 
@@ -167,11 +167,11 @@ describe("the history of another daemon", () => {
     ["1001 markers", daemon("b", [1], starts(1001)).history, false],
     ["intervals of another length", { ...daemon("b", [1]).history, stepSeconds: 10 as const }, false],
     ["lists of different lengths", { ...daemon("b", [1]).history, points: { ...daemon("b", [1]).history.points, failed: [] } }, false],
-  ])("with %s is accepted: %#", (_name, history, isPossible) => {
+  ])("is accepted only if it is valid and within the limits (case %#: %s)", (_name, history, isPossible) => {
     expect(isPossibleHistory(history, selection)).toBe(isPossible);
   });
 
-  test("has sparklines with at most 60 minutes and lists of equal length", () => {
+  test("is rejected if its sparklines exceed 60 minutes or have lists of unequal length", () => {
     const sparkline = line("shop", 1);
     expect(arePossibleSparklines([sparkline])).toBe(true);
     expect(arePossibleSparklines([sparkline, { ...sparkline, failed: [] }])).toBe(false);

@@ -65,7 +65,7 @@ describe("a data folder", () => {
     expect(data.isolates).toEqual([before.isolate, after.isolate]);
   });
 
-  it("is used by no isolate during an action, and new isolates wait until its end", async () => {
+  it("is used by no isolate during an action; new isolates wait until the action ends", async () => {
     const data = openFolder();
     await isolateOf(data);
     const action = Promise.withResolvers<string>();

@@ -47,7 +47,7 @@ test("a log contains a notice when entries were dropped before they reached the 
 test("a log contains the number of entries that the total size limit has deleted", async () => {
   const { logs, write } = await open();
   const counts: Record<string, number> = {};
-  // Each worker displaces the logs of others, and comes back before the entries are written.
+  // Each worker displaces the logs of other workers, and logs again before its entries are on the disk.
   for (let index = 0; index < 600; index += 1) {
     const name = `app${Math.floor(index / 5) % 60}`;
     write(`${index} ${"x".repeat(300)}`, name);

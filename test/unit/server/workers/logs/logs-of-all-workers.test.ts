@@ -80,7 +80,7 @@ test("a filter for workers opens only the log files of these workers", async () 
   expect(read).not.toContain("a");
 });
 
-test("a reader opens no file that is older than the requested entries or not a log", async () => {
+test("a log reader opens no file that is too old for the request or is not a log file", async () => {
   const { logs, written, read, directory, startMs } = await twoRuns();
   const old = new Date(startMs - 10_000);
   await utimes(path.join(directory, "c.jsonl"), old, old);

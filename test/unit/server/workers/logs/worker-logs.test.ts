@@ -10,7 +10,7 @@ const write = (logs: WorkerLogs, name: string, text: string, more: Partial<LogEn
 const texts = (entries: readonly LogEntry[]) => entries.map((entry) => entry.text);
 const everything = { limit: 10_000 };
 
-/** Follows and collects until stopped. */
+/** Follows the logs and collects the entries until it is stopped. */
 function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["follow"]>[1], lastEventId?: number) {
   const controller = new AbortController();
   const seen: LogEntry[] = [];

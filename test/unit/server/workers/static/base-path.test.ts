@@ -8,7 +8,7 @@ async function rewritten(text: string, kind: "page" | "script" = "page"): Promis
   return withBasePath(content, kind, { base: "/app", at: await findInsertions(content, kind, contains) }).toString();
 }
 
-test("findInsertions finds site paths only in complete tags of a page", async () => {
+test("the base path is added to URLs only in HTML tags that are closed", async () => {
   const page = await rewritten('<html><head></head><img src="/a.png"><img src="/b.png" <p title="1 > 0" data-src="/c.png">');
   expect(page).toContain('<img src="/app/a.png">');
   expect(page).toContain('<img src="/b.png" <p');
@@ -22,7 +22,7 @@ test.each([
   ["spaces after a plus sign", `+${" ".repeat(100)}`],
   ["opening brackets", "url(      "],
   ["preload functions without an end", "modulepreload` function  (e"],
-])("findInsertions scans 4 MB of %s, as a page and as a script, within 2 s", async (_, part) => {
+])("the search for URLs scans 4 MB of %s, as a page and as a script, within 2 s", async (_, part) => {
   const text = part.repeat((4 * 1024 * 1024) / part.length);
   const startedMs = performance.now();
   for (const kind of ["page", "script"] as const) expect(await rewritten(text, kind)).toHaveLength(text.length);

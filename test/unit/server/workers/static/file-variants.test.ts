@@ -29,7 +29,7 @@ async function siteWith(script: string) {
   return { variants, read, checked };
 }
 
-test("FileVariants searches a script once for concurrent requests and all base paths", async () => {
+test("FileVariants scans a script for URLs once, for all requests and base paths", async () => {
   const { variants, read, checked } = await siteWith('["/a.png","/b.png"]');
   const make = async (base: string) => (await variants.make(requestBelow(base), await read())).body?.toString();
   const bodies = await Promise.all(Array.from({ length: 10 }, () => make("/app")));

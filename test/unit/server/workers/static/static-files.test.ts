@@ -11,7 +11,7 @@ import { CompressedFiles } from "../../../../../src/server/workers/static/compre
 import { StaticCache } from "../../../../../src/server/workers/static/static-file.js";
 import { StaticFiles } from "../../../../../src/server/workers/static/static-files.js";
 
-test("a request counts as reading until the file is read, so that its folder stays", async () => {
+test("a request for a static file counts as reading until the file is completely read", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "static-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(path.join(folder, "index.html"), "<p>hello</p>");
@@ -32,7 +32,7 @@ test("a request counts as reading until the file is read, so that its folder sta
     const { request, response, answered } = createInternalExchange("GET");
     const exchange = { request, response, requestId: "1", address: addressOfTarget("site", target), upgrade: undefined, cron: undefined };
     files.handle(exchange, () => {
-      // The next handler counts the request before the reading ends.
+      // The next handler counts the request before the read is complete.
       expect(meter.readingCount).toBe(1);
       response.writeHead(404).end();
     });

@@ -11,7 +11,7 @@ function secondsLater(seconds: number): string {
   return new Date(now.getTime() + seconds * 1000).toUTCString();
 }
 
-describe("the response heads of a Node server", () => {
+describe("the response headers of a Node.js server", () => {
   beforeEach(() => {
     vi.useFakeTimers({ now, toFake: ["Date"] });
   });
@@ -36,7 +36,7 @@ describe("the response heads of a Node server", () => {
     expect(heads.read(textOf("Connection: close"))).toMatchObject({ lines: "", isPersistent: false });
   });
 
-  test("are equal for equal headers, even after 1000 other heads", () => {
+  test("are equal for equal text, even after 1000 other responses", () => {
     const heads = new ResponseHeads();
     const first = heads.read(textOf("x-id: 0"));
     for (let id = 0; id < 1000; id += 1) expect(heads.read(textOf(`x-id: ${id}`)).lines).toBe(`x-id\n${id}`);
@@ -49,7 +49,7 @@ describe("the response heads of a Node server", () => {
     expect(heads.read(textOf(`Date: ${secondsLater(-60)}`)).lines).toBe(`date\n${secondsLater(-60)}`);
   });
 
-  test("contain the app's Date header even if it was current at an earlier response", () => {
+  test("contain an outdated Date header that was current in an earlier response", () => {
     const heads = new ResponseHeads();
     expect(heads.read(textOf(`Date: ${secondsLater(0)}`)).lines).toBe("");
     vi.setSystemTime(now.getTime() + 60_000);
@@ -57,7 +57,7 @@ describe("the response heads of a Node server", () => {
     expect(heads.read(textOf(`Date: ${secondsLater(0)}`)).lines).toBe(`date\n${secondsLater(0)}`);
   });
 
-  test.each(["SSH-2.0-server", "HTTP/1.1", "HTTP/1.1 2000 OK", ""])("are rejected with the text %j", (text) => {
+  test.each(["SSH-2.0-server", "HTTP/1.1", "HTTP/1.1 2000 OK", ""])("cannot be parsed from the text %j", (text) => {
     expect(() => new ResponseHeads().read(text)).toThrow("not an HTTP response");
   });
 });

@@ -3,7 +3,7 @@ import { ServerResponseStream } from "../../../../../../src/server/workers/isola
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("the body stream of a Node server's response", () => {
+describe("the body stream of a Node.js server's response", () => {
   test("completes a write in a later turn of the event loop when the reader is ready", async () => {
     const stream = new ServerResponseStream({ onCancel: () => undefined });
     const reader = stream.readable.getReader();
