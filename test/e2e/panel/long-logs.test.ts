@@ -98,7 +98,7 @@ test("follows a log of 100,000 entries without a browser task above 50 ms", asyn
   await page.getByText(/ · entries before .+ are not loaded$/).waitFor();
 });
 
-test("shows the newest 40-line entries after the log opens and while it grows", async () => {
+test("shows the newest entries of 40 lines each when the log opens and while it grows", async () => {
   const page = await openWith(3000, 40);
   await expectNewest(page, await send(page, 100, 40), 40);
   expect(await followedTaskMs(page, 40)).toBeLessThanOrEqual(50);

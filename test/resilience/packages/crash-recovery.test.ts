@@ -134,7 +134,7 @@ describe("an interrupted transaction of package files", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("is completed when its package belongs to a new scope", async () => {
+  test("is completed when its package is the first version of a worker", async () => {
     mkdirSync(staged("wrapped"));
     renameSync(staged("content/package"), staged("wrapped/1.0.0"));
     journal([{ from: ".staging/one/wrapped", to: "fresh" }]);

@@ -106,7 +106,7 @@ test("a change that a frozen registry delays fails within 2 s and is never appli
   for (const name of ["a", "c"]) await expect.poll(() => staged(instances, name), { timeout: soonMs }).toEqual([]);
 });
 
-test("a toggle and a deletion need no registry", { timeout: clusterTestMs }, async () => {
+test("a version can be enabled, disabled and deleted while the registry is frozen", { timeout: clusterTestMs }, async () => {
   const instances = await open();
   const [a, c] = await Promise.all([instances.start("a"), instances.start("c")]);
   await uploadText(a, "steady", "1.0.0", "steady");
@@ -123,7 +123,7 @@ test("a toggle and a deletion need no registry", { timeout: clusterTestMs }, asy
   instances.registry.thaw();
 });
 
-test("an archive that the registry replaced or cut is never served", { timeout: clusterTestMs }, async () => {
+test("an archive that was replaced or truncated in the registry is never served", { timeout: clusterTestMs }, async () => {
   const instances = await open();
   const a = await instances.start("a");
   let c = await instances.start("c");

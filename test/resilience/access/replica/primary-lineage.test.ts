@@ -23,7 +23,7 @@ async function rowsOf(client: Primary, sql: string): Promise<SqlRow[]> {
   return rows;
 }
 
-test("a replica older than all stored revisions is copied again from the primary", async () => {
+test("a replica older than all revisions of the primary is copied again", async () => {
   const { sqld, client } = await startPrimary();
   const lines: string[] = [];
   const log = createLog({ level: "warn", form: (line) => (lines.push(line), "") });
