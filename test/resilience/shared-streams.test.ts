@@ -20,7 +20,7 @@ export default { async fetch(request) {
 /** A rate that every machine reaches. */
 const rateBytes = 5 * 1024 * 1024;
 const bytesPerMs = (rateBytes * availableParallelism()) / 1000;
-/** Bytes that can flow per body before its first credit, plus those of that credit. */
+/** Number of bytes of a body that the sender can send before the first credit, plus the bytes of this credit. */
 const aheadBytes = 2 * creditWindowBytes;
 
 let daemon: TestDaemon;

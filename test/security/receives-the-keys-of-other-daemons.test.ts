@@ -10,7 +10,7 @@ import { openReplicatedStore } from "../support/open-replicated-store.js";
 
 let sqld: Sqld;
 let daemon: TestDaemon;
-/** A daemon that other machines call. */
+/** A daemon whose own URL is not a loopback address. */
 let elsewhere: TestDaemon;
 let primary: Primary;
 
@@ -49,7 +49,7 @@ async function listen(respond: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns the response of a run of a daemon to a request of its discovery. */
+/** Returns the discovery document of one run of a daemon, with the proof for the challenge in the requested path. */
 function discovery(id: string, requested: string | undefined, run = "run"): string {
   const challenge = new URL(requested ?? "", "http://daemon").searchParams.get("challenge") ?? "";
   const proved = { instance: id, proof: proofOf({ id, run }, challenge) };

@@ -137,7 +137,7 @@ test("`dev` deletes its folder if the parent process is killed during a request"
   client.write(request);
   await once(client, "data");
   const daemon = await run.daemonPid();
-  // Stopped with SIGSTOP, the daemon finds both at once on SIGCONT: first the request, then that its parent has exited.
+  // After SIGSTOP and SIGCONT, the daemon first receives the request and then detects that its parent process has exited.
   process.kill(daemon, "SIGSTOP");
   client.write(request);
   run.process.kill("SIGKILL");

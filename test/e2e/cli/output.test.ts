@@ -181,7 +181,7 @@ describe("runtimectl status --watch", () => {
           for (const line of linesIn(chunk.toString())) seen.push(JSON.parse(line) as (typeof seen)[number]);
           if (seen.length === 1) void own.kill();
           if (seen.length === 2) again = startDaemon({ directory: own.directory, env: { PORT: port } });
-          // Between stopped and ready, the daemon can be seen starting.
+          // While the daemon starts, the command can print additional lines in which the daemon is not ready.
           if (seen.length > 2 && seen.at(-1)?.ready && pid !== undefined) process.kill(pid, "SIGINT");
         });
       },

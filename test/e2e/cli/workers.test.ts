@@ -227,7 +227,7 @@ describe("runtimectl `workers open`", () => {
       ["", noDisplay],
     ] as const)
       expect((await shell.run(`workers open @team/app ${words}`, { env: variables, isTerminal: true })).status).toBe(0);
-    // A browser starts before its command exits; this last one proves that the earlier ones started none.
+    // A browser starts before its command exits. Only this last command starts one, so `opened` contains only its URL.
     await shell.run("workers open @team/app@1.1.0", { env, isTerminal: true });
     await expect.poll(opened).toBe(`${daemon.url}/@team/app@1.1.0/\n`);
   });

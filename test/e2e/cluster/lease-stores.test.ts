@@ -116,7 +116,7 @@ describe.each([
     const { unknown, liveInstances } = await leases.settle([]);
 
     expect(liveInstances).toHaveLength(1);
-    // The holder has the same id and run as this store, which reports its heartbeat in the same transaction.
+    // This store itself is the holder, and `settle` reports its heartbeat in the same transaction.
     expect(unknown).toEqual([]);
     await execute(`UPDATE leases SET holder = 'stopped'`);
     expect((await leases.settle([])).unknown).toMatchObject([{ name: first.name, state: "unknown" }]);

@@ -61,7 +61,7 @@ test(
     const results = await Promise.allSettled([uploadPlugin(a, "/both", "first"), uploadPlugin(c, "/both", "second")]);
     const rejected = results.filter((result) => result.status === "rejected");
     expect(rejected).toHaveLength(1);
-    // The second code: the daemon has already installed the plugin of the other daemon.
+    // INVALID_PACKAGE_METADATA: the daemon has already installed the plugin of the other daemon.
     expect(rejected[0]?.reason).toMatchObject({ code: expect.stringMatching(/^(?:BASE_TAKEN|INVALID_PACKAGE_METADATA)$/) as string });
     for (const daemon of [a, c]) await expectSoon(daemon, "both", "plugin");
     const name = results[0]?.status === "fulfilled" ? "first" : "second";

@@ -101,7 +101,7 @@ test(
     expect(await readText(c, "hello")).toBe("old");
     const file = path.join(instances.workersOf("g"), "../plugins/greeter/plugin.js");
     expect(await readFile(file, "utf8")).toContain("old");
-    // The next change replaces it.
+    // The next change replaces the plugin.
     await upload(a, codeOf("newer"));
     await expectSoon(c, "hello", "newer");
     await a.client.plugins.remove({ params: greeter });

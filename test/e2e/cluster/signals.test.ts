@@ -39,7 +39,7 @@ test(
     const replaced = async () => (await pidsOf()).filter((pid) => !before.includes(pid)).length;
     await expect.poll(replaced, { timeout: soonMs }).toBe(3);
     const after = await pidsOf();
-    // Each signal restarts once: the next isolates stay.
+    // Each signal causes one restart, so the new isolates remain.
     await daemons[0].client.plugins.reload();
     expect(await pidsOf()).toEqual(after);
   },

@@ -40,7 +40,7 @@ afterAll(() => session?.close());
 
 const statusOf = async (url: string) => (await fetch(session.daemon.url + url)).status;
 
-/** Incidents: what the overview shows without a key, and the keys of the remedy with their effect. */
+/** Incidents with the subject and the cause that the overview shows without a key press. */
 const incidents = [
   ["an app that only responds with 500", "orders 1.1.0", /rows is undefined \(index\.js:1\)/],
   ["an app that cannot start", "broken 1.1.0", /Cannot find module 'missing\.js'/],

@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
 });
 
-/** Ensures two enabled versions of app. */
+/** Ensures that the worker `app` has two enabled versions. */
 beforeEach(async () => {
   for (const words of ["workers upload app", "workers upload next", "workers enable app@1.0.0", "workers enable app@1.1.0"]) {
     const run = await session.shell.run(words);

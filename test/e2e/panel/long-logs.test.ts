@@ -48,7 +48,7 @@ const send = (page: Page, count: number, lines: number) => page.evaluate<number>
 
 /** Expects that the last line of an entry is within the visible part of the log. */
 async function expectNewest(page: Page, id: number, lines: number): Promise<void> {
-  // The positions tell why the row is not visible, if this fails.
+  // If the expectation fails, the positions show why the row is not visible.
   const position = `(() => {
     const element = document.querySelector(".log-box");
     const { top, bottom } = element.getBoundingClientRect();
@@ -64,7 +64,7 @@ async function expectNewest(page: Page, id: number, lines: number): Promise<void
   expect(await page.locator(`[data-row="entry ${id}"]`).innerText()).toContain(`entry ${id} line ${lines - 1}`);
 }
 
-/** Sends 20 entries at a time, and returns the longest task of the calmest of five rounds, in milliseconds. */
+/** Sends 20 entries at a time in five rounds. Measures the longest task of each round, and returns the smallest value in ms. */
 async function followedTaskMs(page: Page, lines: number): Promise<number> {
   const rounds: number[] = [];
   for (let round = 0; round < 5; round += 1) {

@@ -19,7 +19,7 @@ import {
 
 /** Time limit of a call to the registry. */
 const registryLimitMs = 2_000;
-/** The time of a change without the registry is that limit, and the time of a successful change, which a busy machine can extend. */
+/** A change without the registry takes `registryLimitMs` and at most this multiple of the time of a successful change. */
 const slowestFactor = 3;
 const smallestSurplusMs = 500;
 const version = { scope: "_", name: "steady", version: "1.0.0" };
@@ -36,7 +36,7 @@ function serve({ url }: TestInstance, name: string): CountingLoad {
   return load;
 }
 
-/** Measures a change with the registry, and returns the time limit of one without it in ms. */
+/** Measures a change with the registry, and returns the time limit in ms of a change without the registry. */
 async function limitFrom(change: () => Promise<unknown>): Promise<number> {
   const beganMs = performance.now();
   await change();

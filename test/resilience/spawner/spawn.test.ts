@@ -160,7 +160,7 @@ describe("a program that uses the spawner", () => {
   });
 });
 
-/** The subject printed the pid of its process, or with `start` that it is about to spawn. */
+/** Resolves when the subject has printed the pid of its process. With `start`, the subject prints a text before it spawns. */
 async function startSubject(manner: "start" | "wait" | "end" | "fill") {
   const directory = await mkdtemp(path.join(tmpdir(), "spawn-"));
   const command = 'ulimit -n 100 && exec "$@"';

@@ -15,7 +15,7 @@ async function startPrimary(): Promise<{ sqld: Sqld; client: Primary }> {
   return { sqld, client };
 }
 
-/** No poll of the daemon detects a change. */
+/** Interval that is longer than a test, so no poll of the daemon detects a change. */
 const neverMs = 10 * 60_000;
 const { fetchAgain, sync } = Replica.prototype as {
   readonly fetchAgain: (this: Replica) => Promise<ReplicaReader>;

@@ -5,7 +5,7 @@ import type { ReplicatedKeyStore } from "../../../../src/server/access/replica/r
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 
-/** A change fails within 2 s. A busy machine needs longer to report it. */
+/** Time limit of a rejection. A change fails within 2 s, but a busy machine reports the failure later. */
 const patienceMs = 6_000;
 
 async function primary(): Promise<Sqld> {

@@ -4,7 +4,7 @@ import { backUpPrimary, emptyPrimary } from "../../../support/back-up-primary.js
 import { keysInReplica, newKey, openReplicatedStore, revisionInReplica, type OpenedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 
-/** No poll of the daemon detects a change. */
+/** Interval that is longer than a test, so no poll of the daemon detects a change. */
 const neverMs = 10 * 60_000;
 
 async function primary(): Promise<Sqld> {
