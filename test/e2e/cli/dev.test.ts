@@ -20,7 +20,7 @@ app.get("/boom", boom);
 export default app;
 `;
 
-test("`dev` waits for a file change when the first code cannot be loaded", async () => {
+test("`dev` waits for a file change when the code cannot be loaded at the start", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));

@@ -85,7 +85,7 @@ describe("runtimectl `workers show`", () => {
 });
 
 describe("runtimectl `workers enable` and `workers disable`", () => {
-  test.each(["enable", "disable"])("list the installed versions when the given version is missing (command: %s)", async (verb) => {
+  test.each(["enable", "disable"])("list the installed versions when the command names no version (command: %s)", async (verb) => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     const run = await shell.run(`workers ${verb} @team/app`);
     expect(run.status).toBe(2);

@@ -168,7 +168,7 @@ describe.each([
 describe.each([
   ["a local file", openLocal],
   ["a primary", openPrimary],
-])("a lease store with a long run or a deleted worker (storage: %s)", (_name, open) => {
+])("a lease store with many or old leases (storage: %s)", (_name, open) => {
   test("lists a held lease and the last run even after many skipped leases", async () => {
     const { leases } = await open();
     const now = Date.now() - 4_000;

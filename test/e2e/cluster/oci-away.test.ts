@@ -78,7 +78,7 @@ test(
 );
 
 test(
-  "a replaced version keeps its previous files while the registry is unreachable",
+  "a daemon serves a version's previous files while the registry is unreachable",
   async () => {
     const a = await instances.start("l");
     let c = await instances.start("m");

@@ -155,7 +155,7 @@ test(
 );
 
 test(
-  "a key for one namespace reads only its namespace's entries from all daemons",
+  "with a key for one namespace, logs and events contain only this namespace",
   async () => {
     const [a, b] = (await startDaemons("f", "g")) as [TestInstance, TestInstance];
     for (const { client } of [a, b]) await installWorker(client, "@other/app");
@@ -191,7 +191,7 @@ test(
 );
 
 test(
-  "any daemon returns a worker's logs; unknown and unreachable daemons are errors",
+  "any daemon returns a worker's logs; requests for an unreachable daemon fail",
   async () => {
     const [a] = (await startDaemons("h")) as [TestInstance];
     const b = await instances.start("i");

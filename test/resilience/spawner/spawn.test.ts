@@ -88,7 +88,7 @@ describe("a process that the spawner starts", () => {
     await expect.poll(() => readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(open);
   });
 
-  test("ignores connections that do not send its random ID", async () => {
+  test("is not affected by a connection that sends a wrong random ID", async () => {
     const spawned = await start(`process.stdin.pipe(process.stdout)`, [0, 1]);
     const stranger = connect(socketPath());
     onTestFinished(() => void stranger.destroy());
