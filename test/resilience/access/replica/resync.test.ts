@@ -156,29 +156,23 @@ test("after a resync, a daemon with additional rows is diverged and names these 
   expect(namesIn(more.store)).toEqual(["kept", "added", "more"]);
 });
 
-test.each(["from-cache", "accept-primary"] as const)(
-  "the resync `%s` fails if another daemon has resynced the primary before",
-  async (mode) => {
-    const { sqld, daemons } = await openDiverged(1);
-    const [a] = daemons as [OpenedStore];
-    const more = await openReplicatedStore(sqld.url, { syncIntervalMs: neverMs });
-    const restore = await backUpPrimary(sqld);
-    const { id } = await more.store.create(newKey("more"));
-    await restore();
-    await expect(more.store.revoke(id, 1_700_000_002)).rejects.toMatchObject({ code: "INDEX_DIVERGED" });
-    await expect.poll(() => a.store.readState().problem).toMatch(/was restored/);
-    await a.store.resync("from-cache");
+test.each(["from-cache", "accept-primary"] as const)("the resync `%s` fails after a resync by another daemon", async (mode) => {
+  const { sqld, daemons } = await openDiverged(1);
+  const [a] = daemons as [OpenedStore];
+  const more = await openReplicatedStore(sqld.url, { syncIntervalMs: neverMs });
+  const restore = await backUpPrimary(sqld);
+  const { id } = await more.store.create(newKey("more"));
+  await restore();
+  await expect(more.store.revoke(id, 1_700_000_002)).rejects.toMatchObject({ code: "INDEX_DIVERGED" });
+  await expect.poll(() => a.store.readState().problem).toMatch(/was restored/);
+  await a.store.resync("from-cache");
 
-    await expect(more.store.resync(mode)).rejects.toMatchObject({
-      code: "CHANGE_CONFLICT",
-      message: expect.stringMatching(/was replaced/),
-    });
+  await expect(more.store.resync(mode)).rejects.toMatchObject({ code: "CHANGE_CONFLICT", message: expect.stringMatching(/was replaced/) });
 
-    expect(namesIn(more.store)).toContain("more");
-    const fresh = await openReplicatedStore(sqld.url);
-    expect(namesIn(fresh.store)).toEqual(["kept", "added"]);
-  },
-);
+  expect(namesIn(more.store)).toContain("more");
+  const fresh = await openReplicatedStore(sqld.url);
+  expect(namesIn(fresh.store)).toEqual(["kept", "added"]);
+});
 
 test("of two simultaneous resyncs one succeeds, and both daemons then accept changes", async () => {
   for (let round = 0; round < 3; round += 1) {
