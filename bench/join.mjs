@@ -1,4 +1,4 @@
-// Start of a new daemon with an empty disk against a start with a warm disk: `npm run join -- --packages 2000 --rounds 5`.
+// Compares the start of a daemon with an empty disk to a start with a warm disk: `npm run join -- --packages 2000 --rounds 5`.
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { measureJoin } from "./fleet/join.mjs";

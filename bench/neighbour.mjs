@@ -1,5 +1,5 @@
 // Measures how each fault of one worker affects another worker, and the same for apps in plain processes: `npm run neighbour`, or with `--
-// 1` for one round. Writes bench/NEIGHBOUR.md. The tests in test/faults check the limits.
+// 1` for one round. Writes bench/NEIGHBOUR.md. The tests in test/resilience check the limits.
 import { writeFile } from "node:fs/promises";
 import { neighbourReport } from "./neighbour/report.mjs";
 import { watchFaults } from "./neighbour/watch-faults.mjs";

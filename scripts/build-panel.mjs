@@ -8,9 +8,9 @@ const target = ["chrome123", "edge123", "firefox121", "safari17.5"];
 
 /** Groups of modules, one for each joined chunk. A later chunk does not contain the code of an earlier chunk. */
 const joinedChunks = {
-  // Before the sign-in.
+  // Modules that load before the sign-in.
   panel: ["main.ts"],
-  // The first screen behind the sign-in.
+  // Modules of the first screen after the sign-in.
   shell: ["layout/shell.tsx", "pages/overview/overview.tsx", "pages/plugins/plugin-menus.tsx"],
 };
 
@@ -87,8 +87,8 @@ function withoutZod(root) {
 
 /**
  * Joins all modules that a chunk of `joinedChunks` needs into one script and one style sheet. Otherwise, each module that several sections
- * share is a request of its own: 15 at the sign-in page (Vite 8). `files` are those of a build without joined chunks, which tells what each
- * module needs after unused code is removed.
+ * share is a request of its own: 15 at the sign-in page (Vite 8). `files` come from a build without joined chunks and contain only the
+ * imports that remain after Vite has removed unused code.
  */
 function groupsOf(source, files) {
   const scripts = new Map(files.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]));

@@ -1,4 +1,4 @@
-// Takes the pictures in docs/images/ of real daemons with sample data. Run it after `npm run build`, with file names to take only these.
+// Takes the pictures in docs/images/ of real daemons with sample data. Needs a build. Arguments select pictures by name.
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import chromium from "@sparticuz/chromium";
@@ -9,7 +9,7 @@ import { takeDashboardPictures } from "./pictures/take-dashboard-pictures.mjs";
 import { takePanelPictures } from "./pictures/take-panel-pictures.mjs";
 
 const directory = fileURLToPath(new URL("../docs/images/", import.meta.url));
-/** Names of the pictures to take, without size and theme, such as `overview` or `dashboard-keys`. All pictures if it is empty. */
+/** Names of the pictures to take, without size and theme, such as `overview` or `dashboard-keys`. An empty list selects all. */
 const only = process.argv.slice(2);
 /** Names of the pictures that need several daemons. */
 const ofInstances = ["instances", "dashboard-instances"];

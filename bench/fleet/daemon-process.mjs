@@ -7,12 +7,12 @@ import { machineMs, SimulatedDaemon } from "./simulated-daemon.mjs";
 
 const [primaryUrl] = process.argv.slice(2);
 const daemons = [];
-/** When a daemon had a change: `{ name, atMs }`, one entry per daemon and change. */
+/** Times at which daemons received changes: `{ name, atMs }`, one entry per daemon and change. */
 let seen = [];
 const counts = { requests: 0, syncs: 0 };
 
 channel("undici:request:create").subscribe(() => (counts.requests += 1));
-// Counts the messages to the syncer processes. The daemons import `fork` with its current value.
+// Counts the messages to the syncer processes. `syncBuiltinESMExports` replaces `fork` also in modules that import it by name.
 const { fork } = childProcess;
 childProcess.fork = (...args) => {
   const child = fork(...args);

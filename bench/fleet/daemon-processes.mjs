@@ -65,7 +65,7 @@ export class DaemonProcess {
   }
 }
 
-/** A daemon ends a syncer that has not responded for 5 s, which happens on a machine without free processor time. */
+/** Returns 0 for a process that has ended. A daemon ends a syncer that does not respond for 5 s, for example on a busy machine. */
 function pssBytesOf(pid) {
   try {
     return pssBytes(pid);

@@ -6,8 +6,8 @@ import { median } from "../support/rounds.mjs";
 const megabyte = 1024 ** 2;
 
 /**
- * Returns a picture with the number of daemons on the horizontal axis and one line per rate of changes. Undefined without a number of daemons
- * for which changes of each rate were accepted.
+ * Returns a picture with the number of daemons on the horizontal axis and one line per rate of changes. Returns undefined if no number of
+ * daemons has results for each rate.
  */
 export function simulationPlot({ rates, outcome: { steps } }) {
   const isMeasured = (count) =>

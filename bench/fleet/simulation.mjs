@@ -14,7 +14,7 @@ import { machineMs, packageNameOf, SimulatedDaemon } from "./simulated-daemon.mj
 
 /** Number of daemons that fetch all rows at the same time. All others start with a copy of a complete replica, which saves minutes. */
 const fetchingDaemons = 10;
-/** Length of a check whether the daemons have started, and longest time until all daemons must have a change. */
+/** Interval at which `#untilAllPoll` counts requests, and longest time until all daemons must have a change. */
 const quietMs = 3_000;
 const settleMs = 20_000;
 /** Share of the daemons that must request changes before a measurement, and longest wait for them. A request takes longer than 1 s at times. */
@@ -120,7 +120,7 @@ export class Simulation {
     return await this.#processes[index % this.#processes.length].open(home);
   }
 
-  /** Waits until each daemon has applied its replica and requests changes every second, at most for `pollLimitMs`. */
+  /** Waits until the daemons send on average `pollingShare` requests per second each, at most for `pollLimitMs`. */
   async #untilAllPoll(daemonCount) {
     let before = await this.#counters();
     for (const deadlineMs = machineMs() + pollLimitMs; machineMs() < deadlineMs;) {
@@ -132,7 +132,7 @@ export class Simulation {
     }
   }
 
-  /** Changes packages at a rate and measures the load meanwhile, then when each daemon had each change. */
+  /** Changes packages at a rate. Measures the load meanwhile, and the time until each daemon has each change. */
   async #measure(daemonCount, rate) {
     const { seconds } = this.#options;
     await this.#readAll();

@@ -28,7 +28,7 @@ export async function badApp(app) {
   };
 }
 
-/** Accepts every outcome. The time limit is longer than that of a request. */
+/** Accepts every outcome. Ends the request after `patienceMs`, which is longer than the app's own time limit `timeoutMs`. */
 function get(app, copy, path) {
   const url = app.url(copy);
   if (url === undefined) return Promise.resolve();

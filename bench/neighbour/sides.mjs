@@ -16,7 +16,7 @@ const operations = ["replace", "disable and enable", "delete and upload"];
 /** Faults that can occur any number of times, because the daemon does not delay the restart after these faults. */
 export const repeatable = [...badClients, ...operations];
 const askEveryMs = 10;
-/** The other faults keep the default memory limit, and can therefore use standby isolates. */
+/** These faults use the memory limit of their manifest. All other faults use the default limit, which permits standby isolates. */
 const isAboutMemory = (name) => /push|fills|map|buffers|memory/.test(name);
 
 /**

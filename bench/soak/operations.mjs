@@ -46,7 +46,7 @@ export async function createOperations(daemon, directory) {
   };
 }
 
-/** Returns the archives of a small worker's editions, which are installed in turn, with the files of each. */
+/** Returns the archive paths of two editions of a small worker. The operations install the editions in turn. */
 export function packEditions(directory) {
   return Promise.all([1, 2].map((edition) => packEdition(directory, edition)));
 }

@@ -181,7 +181,7 @@ configSchema:
     footer: { type: boolean, default: false, description: "Whether messages end with the address of the shop" }
 `;
 
-/** Plugins in the order of their installation, which `ada` makes with the oldest deployments. The last one fails to load. */
+/** Plugins in the order of their installation. The key `ada` installs them with the oldest deployments. The last one fails to load. */
 export const plugins = [
   { name: "sessions", version: "1.3.0", files: { "plugin.js": "export default { onRequest() {} };\n" } },
   { name: "mailer", version: "2.0.0", manifest: mailManifest, files: { "plugin.js": "export default {};\n" } },

@@ -19,7 +19,7 @@ const program = [
   `--reporter json --outputFile %S/${report}`,
 ].join(" ");
 
-/** The shipped unit with a test runner in place of the daemon: no watchdog, and servers choose their ports. */
+/** Lines of the shipped unit that change, because the unit starts a test runner in place of the daemon. The runner opens free ports. */
 const changedLines = {
   ExecStart: `ExecStart=${program}`,
   Type: "Type=oneshot",

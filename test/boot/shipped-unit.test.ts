@@ -73,7 +73,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     output = await bootMachine(steps, files);
   }, imageTimeoutMs + bootTimeoutMs);
 
-  test("listens on 127.0.0.1 and ::1, and its exposure level is at most 1.5", () => {
+  test("listens on 127.0.0.1 and ::1, and systemd rates its exposure at most 1.5", () => {
     expect(output["started"]).toBe("active\nactive");
     expect(output["addresses"]).toBe("200\n200");
     expect(Number(/level for runtimed.service: ([\d.]+)/.exec(output["exposure"] ?? "")?.[1])).toBeLessThanOrEqual(1.5);
@@ -88,7 +88,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     expect(output["upload"]).toBe("hello");
   });
 
-  test("denies a worker V8 flags, ports, UDP, and access to other folders and the keys", () => {
+  test("prevents a worker from using V8 flags, ports, UDP, other folders and stored keys", () => {
     const { flags, bind, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
     expect(flags).toContain("not available to workers");
     expect([bind, parent, state]).toEqual(["EACCES", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"]);

@@ -52,7 +52,7 @@ function compare(slots: readonly Slot[], calls: readonly CronCall[]): { unexplai
   return { unexplained: [...open], uncalled: unaccounted, calledUnknown };
 }
 
-test(`${jobs * seconds} slots run at most once while daemons are killed`, { timeout: 10 * 60_000 }, async () => {
+test(`each of ${jobs * seconds} cron slots runs at most once while daemons are killed`, { timeout: 10 * 60_000 }, async () => {
   const { calls, codeFor, close } = await recordCronCalls();
   onTestFinished(() => void close());
   const sqld = await startSqld();

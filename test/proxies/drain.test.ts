@@ -54,7 +54,7 @@ function drain(through: Instance, words: readonly string[]) {
   return runRuntimectl({ ...through.daemon(), url: through.url }, ["instances", "drain", ...words]);
 }
 
-test("a rolling restart with drains fails no request behind an active readiness check", { timeout: 240_000 }, async () => {
+test("a rolling restart with drains fails no request if the proxy checks the readiness", { timeout: 240_000 }, async () => {
   const { fleet, gets } = await openFleet();
   // nginx does not send a POST to a second daemon, so each lost one is visible.
   const posts = new CountingLoad(`${fleet.url}/app/`, { ca: fleet.ca, connections: 1, pauseMs: 10, post: "sent" });
@@ -82,7 +82,7 @@ test("a rolling restart with drains fails no request behind an active readiness 
   expect([...posts.answers.keys()]).toEqual(["200 sent"]);
 });
 
-test("a rolling restart with drains fails no GET behind a passive check, and --undo ends a drain", { timeout: 240_000 }, async () => {
+test("a rolling restart with drains fails no GET request behind a passive health check", { timeout: 240_000 }, async () => {
   const { fleet, gets } = await openFleet();
   const names = fleet.instances.map(({ name }) => name);
 

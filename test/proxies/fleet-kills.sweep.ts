@@ -39,7 +39,7 @@ interface Component {
   readonly start: () => Promise<void>;
 }
 
-test(`the fleet loses no confirmed change and no request in ${kills} kills`, { timeout: 30 * 60_000 }, async () => {
+test(`daemons behind nginx lose no confirmed change and no request in ${kills} kills`, { timeout: 30 * 60_000 }, async () => {
   const fleet = await InstanceHarness.open();
   await uploadApp(fleet.client, "steady", "well");
   for (const { url } of fleet.instances) await expect.poll(() => answerAt(url, "/steady/"), { timeout: settledMs }).toBe("well");

@@ -1,6 +1,6 @@
 /**
- * Acknowledged values by subject, and values without an acknowledgement, of which either may be stored. Each subject has one writer, so
- * its last acknowledged value must be stored.
+ * For each subject, the last acknowledged value and the later values with an unknown outcome. Each subject has one writer, so one of these
+ * values must be stored.
  */
 export class Ledger {
   /** Counts of acknowledged changes and of changes with an unknown outcome. */

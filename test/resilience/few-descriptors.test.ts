@@ -13,7 +13,7 @@ import { treeDigest } from "../support/tree-digest.js";
 const mostDescriptors = 300;
 const connectionCount = 500;
 
-test("a daemon without free file descriptors rejects an upload, then accepts it later", { timeout: 120_000 }, async () => {
+test("a daemon rejects uploads only while it has no free file descriptor", { timeout: 120_000 }, async () => {
   const daemon = await startDaemon({ launcher: ["sh", "-c", `ulimit -n ${mostDescriptors}; exec "$0" "$@"`] });
   onTestFinished(daemon.dispose);
   const client = connect(daemon.url, daemon.rootKey);

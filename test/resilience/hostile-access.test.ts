@@ -108,7 +108,7 @@ async function post(url: string, body: unknown, headers: Record<string, string> 
   return `${answer.status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? text}`;
 }
 
-/** All that the daemon and the other worker keep, the daemon's program, and files of the machine. */
+/** Returns the files of the daemon and of the other worker, the daemon's program, and two files of the machine. */
 async function secretFiles(): Promise<string[]> {
   const program = path.resolve("dist/server/main.js");
   return [

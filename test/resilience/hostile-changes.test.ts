@@ -5,7 +5,7 @@ import { IsolationHarness, outcomeOf } from "../support/isolation-harness.js";
 
 const changes = 8;
 const clients = 6;
-/** Every change starts processes. On two cores, a daemon with many other requests takes longer for that. */
+/** Every change starts processes. On two cores, a daemon with many other requests starts them more slowly. */
 const noiseMs = 200;
 
 let harness: IsolationHarness;

@@ -233,7 +233,7 @@ test("the files API does not follow a folder that is replaced by a link during a
   expect(await treeDigest(path.join(daemon.directory, "outside"))).toBe(before);
 });
 
-/** An upload can create the folder again while it is moved away. */
+/** Repeats a step until it succeeds. The step fails if an upload has created the folder `place` again. */
 async function insist(place: string, step: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
-/** Allowed growth of the daemon after all attempts. The size of its heap varies by part of that. */
+/** Allowed growth of the daemon after all attempts. The size of its heap alone varies by a part of this value. */
 const daemonGrowthBytes = 64 * 1024 * 1024;
 
 let harness: IsolationHarness;

@@ -1,7 +1,7 @@
 /** An installed version. All operands target this package folder or its surroundings. */
 export const unit = "workers/@team/app/1.0.0";
 
-/** Operands that leave their folder or look like it. */
+/** Operands that leave their folder, or contain characters that could leave it. */
 export const climbing = [
   "..",
   ".",

@@ -69,7 +69,7 @@ test("the daemon starts when a plugin throws an error whose stack is not text", 
   expect(listed.find(({ name }) => name === "thrown")).toMatchObject({ status: "failed" });
 });
 
-test("the daemon accepts a Request whose class a plugin stored when its module loaded", async () => {
+test("a plugin can use the class Request that it stored while its module was loaded", async () => {
   const daemon = await daemonWith({
     beside,
     keeper: `

@@ -18,7 +18,7 @@ const growth = 1.25;
 const uploadedNames = ["shop", "@team/blog", "wiki"];
 const toggledName = "toggled";
 
-/** Acknowledged changes and changes in progress at the kill: after the next start, either state of the latter is valid. */
+/** Acknowledged changes, and changes in progress at the kill. After the next start, a change in progress is either applied or not. */
 class Ledger {
   /** Markers of the last acknowledged upload of a package and of uploads with an unknown outcome. */
   readonly markers = new Map<string, { acknowledged: string | undefined; open: Set<string> }>(

@@ -91,7 +91,7 @@ test("a daemon rejects changes while its package directories are read-only", { t
   expect(await outcomeOf(client.health.ready())).toBe("done");
 });
 
-test("a daemon serves and rejects changes while its state directory is missing", { timeout }, async () => {
+test("a daemon serves but rejects changes while its state directory is missing", { timeout }, async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
   const client = connect(daemon.url, daemon.rootKey);

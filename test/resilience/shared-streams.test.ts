@@ -20,7 +20,7 @@ export default { async fetch(request) {
 /** A rate that every machine reaches. */
 const rateBytes = 5 * 1024 * 1024;
 const bytesPerMs = (rateBytes * availableParallelism()) / 1000;
-/** Bytes that can flow per body before its first credit, plus those of that credit. */
+/** Number of bytes of a body that the sender can send before the first credit, plus the bytes of this credit. */
 const aheadBytes = 2 * creditWindowBytes;
 
 let daemon: TestDaemon;
@@ -46,7 +46,7 @@ async function ask(method: string, body?: Buffer): Promise<IncomingMessage> {
   return answer;
 }
 
-test("the daemon slows endless responses down while other workers have requests", async () => {
+test("the daemon slows down endless responses while other workers have requests", async () => {
   const answers = await Promise.all([ask("GET"), ask("GET")]);
   const beganMs = performance.now();
   let bytes = 0;
@@ -60,7 +60,7 @@ test("the daemon slows endless responses down while other workers have requests"
   expect((await neighbor.take()).problems).toEqual([]);
 });
 
-test("the daemon slows a streamed request body down while other workers have requests", async () => {
+test("the daemon slows down a streamed request body while other workers have requests", async () => {
   const body = Buffer.alloc(16 * 1024 * 1024);
   const beganMs = performance.now();
   const answer = await ask("POST", body);

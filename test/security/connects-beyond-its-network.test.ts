@@ -57,7 +57,7 @@ export default { async fetch(request) {
   return new Response(await connect({ host, port }));
 } };`;
 
-/** An app that broke itself does not respond. */
+/** Time limit of a response. An app that broke itself does not respond. */
 const longestWaitMs = 5000;
 
 let daemon: TestDaemon;

@@ -10,7 +10,7 @@ import { runRuntimectl } from "../support/run-runtimectl.js";
 import { createSender, type Answer } from "../support/send.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-/** Distinct values, so that a finding names the way that leaked it. */
+/** Different values, so that a found value shows how it leaked. */
 const secrets = {
   worker: "sk_live_worker-7b1e\n2f99",
   namespace: "sk_live_namespace-41ac",

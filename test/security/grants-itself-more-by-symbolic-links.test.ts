@@ -11,7 +11,7 @@ const attacker = `
 import { spawnSync } from "node:child_process";
 export default { fetch: (request) => new Response(spawnSync("/bin/sh", ["-c", new URL(request.url).searchParams.get("run")]).stdout) };`;
 
-describe.each(daemonUsers)("a worker with a permitted folder that runs programs (daemon user: %s)", (_, user) => {
+describe.each(daemonUsers)("a worker that runs programs and has a permitted folder (daemon user: %s)", (_, user) => {
   let daemon: TestDaemon;
   let directory: string;
   let granted: string;

@@ -10,7 +10,7 @@ import { openReplicatedStore } from "../support/open-replicated-store.js";
 
 let sqld: Sqld;
 let daemon: TestDaemon;
-/** A daemon that other machines call. */
+/** A daemon whose own URL is not a loopback address. */
 let elsewhere: TestDaemon;
 let primary: Primary;
 
@@ -49,7 +49,7 @@ async function listen(respond: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns the response of a run of a daemon to a request of its discovery. */
+/** Returns the discovery document of one run of a daemon, with the proof for the challenge in the requested path. */
 function discovery(id: string, requested: string | undefined, run = "run"): string {
   const challenge = new URL(requested ?? "", "http://daemon").searchParams.get("challenge") ?? "";
   const proved = { instance: id, proof: proofOf({ id, run }, challenge) };
@@ -75,7 +75,7 @@ async function listAs(id: string, url: string, { headers = {}, by = daemon }: { 
   return list();
 }
 
-test("a daemon sends the key of a session as X-API-Key, and no cookie", async () => {
+test("a daemon sends a session's key to other daemons only as X-API-Key, not as cookie", async () => {
   const own = { name: "x", id: "sound", address: null, version: "1", isSelf: true, state: "ready", lagSeconds: 0, isolates: 5 };
   const url = await listen(({ url: path }, response) =>
     response.end(path?.startsWith("/.well-known") ? discovery("sound", path) : JSON.stringify([own])),
@@ -111,7 +111,7 @@ test.each([
 test.each([
   ["early", "the request for a proof", () => true],
   ["late", "the request with the key", (path: string) => !path.startsWith("/.well-known")],
-])("a daemon does not follow a redirect (id: %s, redirected: %s)", async (id, _request, isRedirected) => {
+])("a daemon follows no redirect of another daemon (id: %s, redirected: %s)", async (id, _request, isRedirected) => {
   const target = await listen(({ url: path }, response) => response.end(discovery(id, path)));
   const url = await listen(({ url: path = "" }, response) => {
     if (isRedirected(path)) response.writeHead(307, { location: `${target}${path}` }).end();
@@ -123,7 +123,7 @@ test.each([
   expect(requests.filter(({ headers }) => headers.host === new URL(target).host)).toEqual([]);
 });
 
-test("a daemon connects to no address that is neither https nor private, although it is registered", async () => {
+test("a daemon connects to no registered address that is neither https nor private", async () => {
   const url = await listen((_request, response) => response.end(discovery("named", undefined)));
 
   expect(await listAs("named", url.replace("127.0.0.1", "localhost"))).toMatchObject({
@@ -134,7 +134,7 @@ test("a daemon connects to no address that is neither https nor private, althoug
   expect(requests).toEqual([]);
 });
 
-test("a daemon that other machines call connects to no loopback address, although it is registered", async () => {
+test("a daemon with a non-loopback URL connects to no registered loopback address", async () => {
   const url = await listen(({ url: path }, response) => response.end(discovery("local", path)));
 
   expect(await listAs("local", url, { by: elsewhere })).toMatchObject({
@@ -145,7 +145,7 @@ test("a daemon that other machines call connects to no loopback address, althoug
   expect(requests).toEqual([]);
 });
 
-test("a daemon sends no key to a daemon without a heartbeat, also if a request names it", async () => {
+test("a daemon sends no key to a daemon without a heartbeat that a request names", async () => {
   const url = await listen(({ url: path }, response) => response.end(discovery("stopped", path)));
   await listAs("stopped", url);
   await primary.write({ sql: "DELETE FROM heartbeats WHERE id = 'stopped'", values: [] });
@@ -173,7 +173,7 @@ async function readStream(query: string, text: string, headers: Record<string, s
   return seen;
 }
 
-test("a daemon opens a stream with the key of a session as X-API-Key, and with no cookie", async () => {
+test("a stream request to another daemon contains a session's key only as X-API-Key", async () => {
   const event = { id: 7, type: "key.created", at: Date.now(), subject: { name: "streamed" } };
   const url = await listen(({ url: path }, response) => {
     if (path?.startsWith("/.well-known")) return response.end(discovery("streaming", path));
@@ -193,7 +193,7 @@ test("a daemon opens a stream with the key of a session as X-API-Key, and with n
   for (const { headers } of requests) expect(headers).not.toHaveProperty("cookie");
 });
 
-test("a stream sends no key to an address without the proof, and follows no redirect", async () => {
+test("a stream request sends no key without a valid proof, and follows no redirect", async () => {
   const target = await listen(({ url: path }, response) => response.end(discovery("redirected", path)));
   const redirecting = await listen(({ url: path = "" }, response) => {
     if (path.startsWith("/.well-known")) response.end(discovery("redirected", path));

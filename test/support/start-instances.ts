@@ -11,7 +11,7 @@ export interface TestInstance extends TestDaemon {
 
 /** Daemons with directories of their own. */
 export interface TestInstances {
-  /** Contains one folder for each daemon with its name. */
+  /** Contains one folder for each daemon. The name of the folder is the name of the daemon. */
   readonly directory: string;
   /** Starts another daemon. With the name of an earlier daemon, starts this daemon again. */
   readonly start: (name: string, env?: Record<string, string>) => Promise<TestInstance>;

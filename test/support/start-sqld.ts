@@ -13,7 +13,7 @@ const startTimeoutMs = 30_000;
 
 /** A real libSQL server. */
 export interface Sqld {
-  /** Port of the server, which stays the same after a restart. */
+  /** URL of the server, which stays the same after a restart. */
   readonly url: string;
   /** Temporary folder. The subfolder `data` contains the database. */
   readonly directory: string;

@@ -75,7 +75,7 @@ async function archiveOf(marker: string): Promise<Buffer> {
   });
 }
 
-/** Waits until the leftovers of the attempt are deleted, or until `isHopeless`. */
+/** Waits until the leftovers of the attempt are deleted, or until `isHopeless` returns true. */
 export async function settled(directory: string, isHopeless = () => false): Promise<void> {
   const leftovers = async () => {
     if (isHopeless()) return [];

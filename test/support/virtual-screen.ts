@@ -1,7 +1,7 @@
 import headless, { type Terminal } from "@xterm/headless";
 
 const defaultWaitTimeoutMs = 5000;
-/** A program draws one frame with several writes, and further frames while responses arrive. */
+/** Time without a change after which a screen is complete. A program draws a frame with several writes, and often several frames. */
 const settledAfterMs = 400;
 
 export interface ScreenOptions {

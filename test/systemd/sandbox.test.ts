@@ -52,7 +52,7 @@ test("the daemon needs no system call that its systemd unit denies", async () =>
       RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
     },
   });
-  // strace ends with its process, and kills the process when it is killed.
+  // strace exits with the traced process. If strace is killed, the traced process is killed too.
   onTestFinished(() => void child.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));

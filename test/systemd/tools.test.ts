@@ -34,7 +34,7 @@ test("runtimed starts and responds after systemd-socket-activate accepts a conne
   expect(output).toContain(`"address":"http://127.0.0.1:${port}"`);
 });
 
-test("runtimed without koffi runs systemd-notify, and logs the hint to set NotifyAccess=all", async () => {
+test("without koffi, runtimed runs systemd-notify and logs the hint NotifyAccess=all", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, {
     "hooks.mjs":

@@ -62,7 +62,7 @@ describe("the installation of units into a system image", () => {
     expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=other.example.org\n");
   });
 
-  test("can be reverted, which deletes state and root key only with --purge", async () => {
+  test("is reverted by an uninstall; state and root key are deleted only with --purge", async () => {
     const { root, install, run, units, keyFile } = await image();
     await install();
     const state = path.join(root, "var/lib/private/runtimed/state");

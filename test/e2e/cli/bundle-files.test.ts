@@ -107,7 +107,7 @@ describe("an npm package that reads files beside its modules", () => {
     expect(await session.response("beside")).toBe(JSON.stringify([answer.length, "words", "a,b", "esm"]));
   });
 
-  test("is bundled without files outside of its folder and files that are never packed", async () => {
+  test("is bundled without secret files and without files outside of its own folder", async () => {
     const folder = await session.folder("thief", {
       "index.ts": 'import "thief"; export default () => new Response("ok");',
       "secret.txt": "own",

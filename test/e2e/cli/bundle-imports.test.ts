@@ -76,7 +76,7 @@ describe("the import of an npm package that is not installed", () => {
     expect(words).toContain("hint: npm install pg-gone\n");
   });
 
-  test("does not prevent the bundle of a NestJS app without its optional packages", async () => {
+  test("does not prevent bundling a NestJS app whose optional packages are missing", async () => {
     const source = [
       'import "reflect-metadata";',
       'import { NestFactory } from "@nestjs/core";',
@@ -120,7 +120,7 @@ describe("the flag --external for an npm package", () => {
     expect(await session.response("addon", "--external better-sqlite3")).toBe('{"n":42}');
   });
 
-  test("packs two versions of one dependency that node_modules links", async () => {
+  test("packs two versions of a dependency from a node_modules with symbolic links", async () => {
     const folder = await session.folder("linked", {
       "index.ts": worker('import first from "first"; import second from "second";', "return Response.json([first, second]);"),
     });

@@ -55,7 +55,7 @@ function completeInBash(line: string, extra: Readonly<Record<string, string>> = 
   return shown.split("\n").filter((word) => word !== "");
 }
 
-/** Retries because completions of installed names have 300 ms: on a busy machine the first key press can return none. */
+/** Repeats the key press, because completion stops after 300 ms. On a busy machine, the first key press can return no names. */
 function pressUntilAnswered(line: string): string[] {
   for (let press = 1; press < 10; press += 1) {
     const words = completeInBash(line);

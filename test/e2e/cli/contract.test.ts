@@ -128,7 +128,7 @@ const elsewhere = [
   "hosts check",
 ];
 
-test("the examples in this file run every command of runtimectl", async () => {
+test("the test data for --json lists every command of runtimectl", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(
     (await commandTree()).map(({ words }) => words).toSorted(),
   );

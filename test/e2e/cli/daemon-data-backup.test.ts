@@ -114,7 +114,7 @@ test("`daemon restore` keeps the data folders when the backup has format 1", asy
 test("`daemon backup` leaves no copy of a data folder when the process is killed", async () => {
   const daemon = await start();
   const at = (name: string) => path.join(daemon.directory, name);
-  // Random bytes: compressing them takes longer than noticing the copy.
+  // Random bytes, because their compression takes long enough for the test to find the copy.
   await mkdir(at("data/large"), { recursive: true });
   await writeFile(at("data/large/file"), randomBytes(100 * 1024 * 1024));
   const variables = { RUNTIME_STATE_DIR: at("state"), RUNTIME_WORKER_DIRS: at("workers"), RUNTIME_PLUGIN_DIRS: at("plugins") };

@@ -209,7 +209,7 @@ describe("`deploy`", () => {
       { ...page(""), "video.bin": randomBytes(39 * 1024 * 1024).toString("base64") },
       /the package has 5\d\.\d MB; exclude files with \.runtimeignore/,
     ],
-  ])("prints a warning about a folder and installs it (folder %s)", async (_, files, expected) => {
+  ])("installs a folder and prints a warning about the folder (folder %s)", async (_, files, expected) => {
     const { run } = await deploy(files);
     expect(run, run.stderr).toMatchObject({ status: 0 });
     expect(run.stderr).toMatch(expected);

@@ -63,7 +63,7 @@ describe("`deploy` of a worker that declares no version", () => {
     expect(await shell.run("deploy counted --dry-run --build")).toMatchObject({ status: 2 });
   });
 
-  test("assigns a new version to content of a version that a rollback disabled", async () => {
+  test("assigns a new version when the content equals a version that a rollback disabled", async () => {
     succeeded(await shell.run("workers rollback counted --yes"));
     expect(await bodyOf("counted")).toBe("one");
     expect(await deployJson("counted")).toMatchObject({ version: "0.1.2", action: "install" });
@@ -82,7 +82,7 @@ describe("`deploy` of a worker that declares no version", () => {
 });
 
 describe("`deploy` of a worker whose installed version is latest", () => {
-  test("replaces latest, or with --bump disables latest and prints the undo command", async () => {
+  test("replaces latest; with --bump, disables latest and prints the undo command", async () => {
     await uploadLatest("rolling");
     await write("rolling", "replaced");
     expect(await deployJson("rolling")).toMatchObject({ version: "latest", action: "replace" });

@@ -20,7 +20,7 @@ app.get("/boom", boom);
 export default app;
 `;
 
-test("`dev` waits for a file change when the first code cannot be loaded", async () => {
+test("`dev` waits for a file change when the code cannot be loaded at the start", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
@@ -137,7 +137,7 @@ test("`dev` deletes its folder if the parent process is killed during a request"
   client.write(request);
   await once(client, "data");
   const daemon = await run.daemonPid();
-  // Stopped with SIGSTOP, the daemon finds both at once on SIGCONT: first the request, then that its parent has exited.
+  // After SIGSTOP and SIGCONT, the daemon first receives the request and then detects that its parent process has exited.
   process.kill(daemon, "SIGSTOP");
   client.write(request);
   run.process.kill("SIGKILL");

@@ -212,7 +212,7 @@ test("doctor --bundle writes a report without secrets and never overwrites a fil
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": before });
 });
 
-test("doctor warns about missing daemon settings when a key is limited to a namespace", async () => {
+test("doctor recommends two security settings when a key is limited to a namespace", async () => {
   expect((await examine()).of("panel-origin")).toBeUndefined();
   await shell.run("keys create --role editor --namespace @team");
 

@@ -23,7 +23,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("deploy writes url, version and digest to GITHUB_OUTPUT, and a job summary", async () => {
+test("deploy writes a job summary, and writes url, version and digest to GITHUB_OUTPUT", async () => {
   await writeTree(shell.home, { outputs: "before=1\n", summary: "" });
   const env = { GITHUB_OUTPUT: path.join(shell.home, "outputs"), GITHUB_STEP_SUMMARY: path.join(shell.home, "summary") };
   const deployed = await shell.run("deploy shop --json", { env });

@@ -32,7 +32,7 @@ const narrow = async (columns: string) =>
 
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\tidle\r?\n$/;
 
-describe("the output format of lists in runtimectl", () => {
+describe("the output format of runtimectl", () => {
   test("is tab-separated in a terminal with --plain, and names columns with --header", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\tHEALTH\napp\t/);
@@ -51,13 +51,13 @@ describe("the output format of lists in runtimectl", () => {
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("is JSON for errors with RUNTIMECTL_OUTPUT=json, which also disables prompts", async () => {
+  test("is JSON for errors too with RUNTIMECTL_OUTPUT=json, and prompts are disabled", async () => {
     const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
   });
 
-  test("omits the last columns when a table is wider than the terminal", async () => {
+  test("is a table without its last columns when the terminal is too narrow", async () => {
     expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", expect.stringMatching(/^app {3}1\.0\.0 {4}(ok|idle)$/)]);
     expect(await narrow("3")).toEqual(["NA…", "app"]);
   });
@@ -104,7 +104,7 @@ describe("the file in RUNTIMECTL_OUTPUT_FILE", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test("stops the command before its first request when the file is not writable", async () => {
+  test("causes an error before the first request when the file is not writable", async () => {
     const run = await shell.run("workers delete app --yes", { env: { RUNTIMECTL_OUTPUT_FILE: "nowhere/results" } });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -181,7 +181,7 @@ describe("runtimectl status --watch", () => {
           for (const line of linesIn(chunk.toString())) seen.push(JSON.parse(line) as (typeof seen)[number]);
           if (seen.length === 1) void own.kill();
           if (seen.length === 2) again = startDaemon({ directory: own.directory, env: { PORT: port } });
-          // Between stopped and ready, the daemon can be seen starting.
+          // While the daemon starts, the command can print additional lines in which the daemon is not ready.
           if (seen.length > 2 && seen.at(-1)?.ready && pid !== undefined) process.kill(pid, "SIGINT");
         });
       },

@@ -38,7 +38,7 @@ test("`profile add` prints whether it added or changed the profile", async () =>
   await shell.run("profile rm twice --yes");
 });
 
-test("a rejected command prints the sign-in command for its own profile", async () => {
+test("a command without a key prints the sign-in command for the selected profile", async () => {
   await shell.run(`profile add ada --url ${daemon.url}`);
   expect((await shell.run("status -p ada")).stdout).toContain("no; to sign in: runtimectl auth login -p ada\n");
   expect((await shell.run("workers list -p ada")).stderr).toContain("hint: runtimectl auth login -p ada, or set RUNTIMECTL_KEY_FILE");

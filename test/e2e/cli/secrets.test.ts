@@ -107,7 +107,7 @@ describe("runtimectl `secrets import`", () => {
 });
 
 describe("runtimectl `secrets list` and `secrets remove`", () => {
-  test("mark missing secrets; removing a required secret needs --force", async () => {
+  test("mark missing secrets (list), and require --force for a required secret (remove)", async () => {
     await writeTree(shell.home, { "needs/manifest.yaml": 'name: "@team/needs"\nsecrets: [NEEDED]\n', "needs/index.js": app });
     const missing = await shell.run("workers upload needs");
     expect(missing).toMatchObject({ status: 7 });

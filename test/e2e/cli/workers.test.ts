@@ -85,7 +85,7 @@ describe("runtimectl `workers show`", () => {
 });
 
 describe("runtimectl `workers enable` and `workers disable`", () => {
-  test.each(["enable", "disable"])("list the installed versions when the given version is missing (command: %s)", async (verb) => {
+  test.each(["enable", "disable"])("list the installed versions when the command names no version (command: %s)", async (verb) => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     const run = await shell.run(`workers ${verb} @team/app`);
     expect(run.status).toBe(2);
@@ -227,7 +227,7 @@ describe("runtimectl `workers open`", () => {
       ["", noDisplay],
     ] as const)
       expect((await shell.run(`workers open @team/app ${words}`, { env: variables, isTerminal: true })).status).toBe(0);
-    // A browser starts before its command exits; this last one proves that the earlier ones started none.
+    // A browser starts before its command exits. Only this last command starts one, so `opened` contains only its URL.
     await shell.run("workers open @team/app@1.1.0", { env, isTerminal: true });
     await expect.poll(opened).toBe(`${daemon.url}/@team/app@1.1.0/\n`);
   });

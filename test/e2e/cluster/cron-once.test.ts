@@ -81,7 +81,7 @@ test(`a cron job runs on one daemon per slot, or on each daemon with \`on: every
   expect(everywhere.length).toBeGreaterThan(slots / 2);
 });
 
-test("no cron job runs while the primary is stopped, and these runs are later skipped", { timeout: 120_000 }, async () => {
+test("no cron job runs while the primary is stopped; missed runs are listed as skipped", { timeout: 120_000 }, async () => {
   const [first] = daemons as [TestDaemon];
   await sqld.kill();
   const killedAt = Math.floor(Date.now() / 1000);

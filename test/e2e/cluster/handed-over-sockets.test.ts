@@ -4,7 +4,7 @@ import { openListeningSocket } from "../../support/listening-socket.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { startSqld } from "../../support/start-sqld.js";
 
-// Until it can serve, such a daemon does not listen: only its start keeps the process running.
+// A daemon with sockets from systemd does not listen until it can serve. Until then, only its start keeps the process running.
 test("a daemon with sockets from systemd copies the primary's keys, serves and stops", async () => {
   const sqld = await startSqld();
   onTestFinished(sqld.dispose);

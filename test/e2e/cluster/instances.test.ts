@@ -20,7 +20,7 @@ const find = (list: readonly Instance[], name: string) => list.find((instance) =
 const readiness = async ({ url }: TestInstance) => (await fetch(`${url}/api/health/ready`)).status;
 
 test(
-  "each daemon lists all of them with their states, and an operator drains one from another",
+  "each daemon lists all daemons with their states, and can drain another daemon",
   async () => {
     const [a, b] = await Promise.all([instances.start("a"), instances.start("b")]);
     await expect.poll(() => statesOf(a), { timeout: soonMs }).toEqual({ a: "ready", b: "ready" });
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  "a drain ends with the next start, and a stopped daemon is listed as gone",
+  "a stopped daemon is listed as gone, and its next start ends its drain",
   async () => {
     const a = await instances.start("c");
     let b = await instances.start("d");
@@ -101,7 +101,7 @@ test(
 );
 
 test(
-  "a killed, a frozen and an unaddressed daemon are named as unreachable within 2 s",
+  "a daemon is listed as unreachable within 2 s if killed, frozen or without a URL",
   async () => {
     const [a, killed, frozen, silent] = await Promise.all([
       instances.start("e"),

@@ -116,7 +116,7 @@ describe.each([
     const { unknown, liveInstances } = await leases.settle([]);
 
     expect(liveInstances).toHaveLength(1);
-    // The holder has the same id and run as this store, which reports its heartbeat in the same transaction.
+    // This store itself is the holder, and `settle` reports its heartbeat in the same transaction.
     expect(unknown).toEqual([]);
     await execute(`UPDATE leases SET holder = 'stopped'`);
     expect((await leases.settle([])).unknown).toMatchObject([{ name: first.name, state: "unknown" }]);
@@ -126,7 +126,7 @@ describe.each([
     expect(await leases.list(["job"], 10)).toMatchObject([{ state: "taken" }, { state: "ran" }]);
   });
 
-  test("returns which holders have a recent heartbeat, and ends that of a holder that stops", async () => {
+  test("reports a holder as live after a heartbeat, and as not live after it stops", async () => {
     const { leases, execute } = await open();
     expect(await leases.heartbeats()).toEqual([]);
     await leases.settle([]);
@@ -168,8 +168,8 @@ describe.each([
 describe.each([
   ["a local file", openLocal],
   ["a primary", openPrimary],
-])("leases of a long run and of a deleted worker (storage: %s)", (_name, open) => {
-  test("list a held lease and the last run even after many skipped leases", async () => {
+])("a lease store with many or old leases (storage: %s)", (_name, open) => {
+  test("lists a held lease and the last run even after many skipped leases", async () => {
     const { leases } = await open();
     const now = Date.now() - 4_000;
     const [ran, held] = [requestAt(now), requestAt(now + 1)];
@@ -187,7 +187,7 @@ describe.each([
     expect(kept.map(({ state }) => state)).toEqual([...Array.from({ length: 50 }, () => "skipped"), "ran", "ran"]);
   });
 
-  test("can be deleted by queue prefix and time; old heartbeats are also deleted", async () => {
+  test("deletes leases by queue prefix and time, and also deletes old heartbeats", async () => {
     const { leases, execute } = await open();
     const now = Date.now();
     const requests = ["cron app GET /", "cron app-2 GET /"].map((queue) => requestAt(now, { name: queue, queue }));
@@ -206,7 +206,7 @@ describe.each([
 });
 
 describe("the lease stores of several daemons with one primary", () => {
-  test("give each of 30 names to one daemon", async () => {
+  test("grant each of 30 lease names to exactly one daemon", async () => {
     const { sqld } = await startPrimary();
     const stores = await Promise.all([1, 2, 3].map(async () => (await openReplicatedStore(sqld.url)).store.leases));
 

@@ -47,7 +47,7 @@ function problemsOf(listed: readonly { name: string; problem?: string | undefine
 }
 
 test(
-  "metrics, health and history have the sums and the worst states of all daemons",
+  "metrics and history show sums over all daemons; health shows the worst state",
   async () => {
     await Promise.all([request(a, "/app/", 3), request(b, "/app/", 4), request(c, "/app/fail", 5), request(b, "/@team/app/", 2)]);
 
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  "a key for one namespace sees only its workers, on all daemons",
+  "a key for one namespace reads metrics of only this namespace, from all daemons",
   async () => {
     const { data } = await a.client.keys.create({ body: { name: "team", role: "viewer", namespaces: ["@team"] } });
     const team = connect(a.url, data.key);
@@ -122,7 +122,7 @@ test(
 );
 
 test(
-  "a frozen daemon is named, and delays only the first of many requests",
+  "metrics name a frozen daemon, which delays only the first request for metrics",
   async () => {
     c.process.kill("SIGSTOP");
 
@@ -155,7 +155,7 @@ test(
 );
 
 test(
-  "a frozen primary delays only the first of many requests",
+  "a frozen primary delays only the first request for metrics of all daemons",
   async () => {
     await instances.sqld.freeze();
 
@@ -173,7 +173,7 @@ test(
 );
 
 test(
-  "the cron jobs of all daemons have the runs of each one",
+  "the list of cron jobs contains the runs of every daemon",
   async () => {
     const params = { scope: "_", name: "jobs" };
     await a.client.cron.run({ params: { ...params, index: "0" } });

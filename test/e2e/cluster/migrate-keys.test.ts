@@ -29,7 +29,7 @@ test("`daemon migrate-keys` copies all keys to an empty primary", async () => {
   await clientOf(local).keys.revoke({ params: { id: String(revoked.id) } });
   const { data: host } = await clientOf(local).hosts.add({ params: { host: "shop.test" }, body: { worker: "shop" } });
   await clientOf(local).instances.drain({ params: { instance: "local" } });
-  // Stores the records about its run in the primary.
+  // This daemon stores the records about its run in the primary.
   const earlier = await startDaemon({ env: syncTo(sqld) });
   onTestFinished(earlier.dispose);
   await expect.poll(() => instanceRows(sqld)).toBe(1);

@@ -79,7 +79,7 @@ async function uploadPlugin({ client }: TestInstance, name: string, text: string
 const inodeOf = async (name: string, file: string) => (await stat(path.join(homeOf(name), file))).ino;
 
 test(
-  "`daemon migrate-packages` moves versions and plugins; other daemons then serve them",
+  "`daemon migrate-packages` moves packages to a registry; all daemons serve them",
   async () => {
     const before = await startBefore("a");
     await uploadText(before, "shop", "1.0.0", "one");
@@ -132,7 +132,7 @@ test(
 );
 
 test(
-  `\`daemon migrate-packages\` completes after ${kills} kills, and moves each version once`,
+  `\`daemon migrate-packages\` moves all packages even after ${kills} kills`,
   async () => {
     const before = await startBefore("k");
     const names = Array.from({ length: versionsToMove }, (_, index) => `killed-${index}`);
@@ -225,7 +225,7 @@ test(
 );
 
 test(
-  "`daemon migrate-packages` changes no package without a registry, a primary or a setting",
+  "`daemon migrate-packages` changes nothing without registry, primary or folder",
   async () => {
     const before = await startBefore("u");
     await uploadText(before, "unmoved", "1.0.0", "unmoved");

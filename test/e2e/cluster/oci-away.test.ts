@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  "a daemon serves, but rejects changes, without a responding registry or primary",
+  "a daemon serves but rejects changes while registry or primary does not respond",
   async () => {
     let [a, c] = [await instances.start("h"), await instances.start("i")];
     await uploadText(a, "steady", "1.0.0", "steady");
@@ -78,7 +78,7 @@ test(
 );
 
 test(
-  "a replaced version keeps its previous files while the registry is unreachable",
+  "a daemon serves a version's previous files while the registry is unreachable",
   async () => {
     const a = await instances.start("l");
     let c = await instances.start("m");

@@ -25,7 +25,7 @@ async function upload({ client }: TestInstance, name: string, files: Record<stri
 }
 
 test(
-  "the least recently used files above the cache size are deleted, and downloaded again at the next request",
+  "a full cache deletes the least recently used version and downloads it on request",
   async () => {
     const daemon = await instances.start("a", { RUNTIME_CACHE_SIZE: cacheSize });
     const folderOf = (name: string) => path.join(instances.workersOf("a"), name, "1.0.0");
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  "every response has the content of its site while versions are deleted and downloaded",
+  "each site is served correctly while the cache deletes and downloads versions",
   async () => {
     const daemon = await instances.start("b", { RUNTIME_CACHE_SIZE: "900kb" });
     const names = ["red", "green", "blue"];

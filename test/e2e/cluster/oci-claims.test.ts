@@ -35,7 +35,7 @@ async function uploadPlugin({ client }: TestInstance, base: string, name = "gree
 }
 
 test(
-  "of a worker and a plugin with one path on two daemons, one is installed",
+  "two daemons accept only one of a worker and a plugin with the same path",
   async () => {
     const results = await Promise.allSettled([uploadText(a, "taken", "1.0.0", "worker"), uploadPlugin(c, "/taken")]);
     const rejected = results.filter((result) => result.status === "rejected");
@@ -56,12 +56,12 @@ test(
 );
 
 test(
-  "of two plugins with one base path on two daemons, one is installed",
+  "two daemons accept only one of two plugins with the same base path",
   async () => {
     const results = await Promise.allSettled([uploadPlugin(a, "/both", "first"), uploadPlugin(c, "/both", "second")]);
     const rejected = results.filter((result) => result.status === "rejected");
     expect(rejected).toHaveLength(1);
-    // The second code: the daemon has already installed the plugin of the other daemon.
+    // INVALID_PACKAGE_METADATA: the daemon has already installed the plugin of the other daemon.
     expect(rejected[0]?.reason).toMatchObject({ code: expect.stringMatching(/^(?:BASE_TAKEN|INVALID_PACKAGE_METADATA)$/) as string });
     for (const daemon of [a, c]) await expectSoon(daemon, "both", "plugin");
     const name = results[0]?.status === "fulfilled" ? "first" : "second";
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "a data folder is accepted only with `scope: instance`",
+  "an upload with a data folder is accepted only with `scope: instance`",
   async () => {
     const upload = async (data: string) => {
       const app = "export default { fetch: () => new Response(String(Boolean(process.env.DATA_DIR))) };";
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  "a version that was copied by hand is listed as local",
+  "a version folder that was copied by hand is listed as local",
   async () => {
     await uploadText(a, "mixed", "1.0.0", "shared");
     const folder = path.join(instances.workersOf("a"), "mixed/2.0.0");

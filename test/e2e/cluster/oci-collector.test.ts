@@ -61,7 +61,7 @@ async function open({ store = blobs, isShared = true }: { store?: BlobStore; isS
   return { collectors, records, release, later: (ms: number) => (aheadMs += ms) };
 }
 
-test("an archive is deleted one day after its last reference, and can be stored again", async () => {
+test("an archive without references is deleted after one day, and can be stored again", async () => {
   const { collectors, records, release, later } = await open();
   const digest = await storeArchive();
   await release(digest);
@@ -91,7 +91,7 @@ test("an archive that an upload or another package uses is kept", async () => {
   expect(records.fetchSince(0).filter(({ value }) => value !== undefined)).toMatchObject([{ key: "shop@1.0.0" }]);
 });
 
-test("no archive is deleted without a primary", async () => {
+test("a daemon without a primary deletes no archive", async () => {
   const { collectors, release, later } = await open({ isShared: false });
   const digest = await storeArchive();
   await release(digest);
@@ -100,7 +100,7 @@ test("no archive is deleted without a primary", async () => {
   expect(await blobs.has(digest)).toBe(true);
 });
 
-test("after an error of the registry, another daemon deletes the archive in the next hour", async () => {
+test("an archive whose deletion failed is deleted by another daemon one hour later", async () => {
   let failures = 1;
   const failing: BlobStore = {
     has: (digest) => blobs.has(digest),
@@ -123,7 +123,7 @@ test("after an error of the registry, another daemon deletes the archive in the 
   expect(await blobs.has(digest)).toBe(false);
 });
 
-test("an upload waits while the same archive is being deleted, and then stores it again", async () => {
+test("an upload of an archive waits until a running deletion of the archive completes", async () => {
   const removing = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const slow: BlobStore = {
@@ -152,7 +152,7 @@ test("an upload waits while the same archive is being deleted, and then stores i
   expect(await blobs.has(digest)).toBe(false);
 });
 
-test("a registry that does not delete archives is not called again", async () => {
+test("the daemon sends no second deletion to a registry that cannot delete archives", async () => {
   let calls = 0;
   const refusing: BlobStore = {
     has: (digest) => blobs.has(digest),

@@ -41,7 +41,7 @@ const etagOf = async ({ url, rootKey }: TestInstance, file: string) => {
 };
 
 test(
-  "a saved file is served by both daemons, and a file that was changed meanwhile is not overwritten",
+  "two daemons serve a saved file, and reject a save with an outdated ETag",
   async () => {
     await uploadText(a, "app", "1.0.0", "first");
     const listed = async () => (await c.client.workers.list()).map(({ name }) => name);
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  "folders, renamed files and a deleted version reach the other daemon",
+  "new folders, renamed files and deleted versions take effect on both daemons",
   async () => {
     await uploadText(a, "tree", "1.0.0", "tree");
     await expectSoon(c, "tree", "tree");
@@ -107,7 +107,7 @@ test(
 );
 
 test(
-  "of two simultaneous changes one is stored, and both daemons serve it",
+  "two daemons serve the same content after simultaneous changes of one file",
   async () => {
     await uploadText(a, "race", "1.0.0", "none");
     await expectSoon(c, "race", "none");
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  "a change of files changes nothing while the registry is away",
+  "saving a file fails and changes nothing while the registry is stopped",
   async () => {
     await uploadText(a, "steady", "1.0.0", "steady");
     const digest = await digestOn("a", "steady/1.0.0");

@@ -38,7 +38,7 @@ async function followWorkerEvents({ client }: TestInstance): Promise<{ seen: Run
 }
 
 test(
-  "another daemon downloads an uploaded worker when its first request arrives",
+  "another daemon downloads an uploaded worker at the worker's first request",
   async () => {
     const [a, c] = [await instances.start("a"), await instances.start("c")];
     const events = await followWorkerEvents(c);
@@ -98,7 +98,7 @@ test(
 );
 
 test(
-  "a daemon applies at its start the changes that other daemons made before",
+  "a daemon applies changes of other daemons that were made while it was stopped",
   async () => {
     const a = await instances.start("f");
     let c = await instances.start("g");

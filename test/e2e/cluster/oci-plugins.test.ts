@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  "the settings of a built-in plugin and its state reach the other daemon",
+  "changes of a built-in plugin's settings and state take effect on both daemons",
   async () => {
     const [a, c] = await Promise.all([instances.start("d"), instances.start("e")]);
     const params = { name: "plugin-gateway" };
@@ -87,7 +87,7 @@ test(
 );
 
 test(
-  "a daemon that cannot load a plugin keeps the previous one and reports the reason",
+  "a daemon that cannot load a changed plugin keeps the old plugin and logs why",
   async () => {
     const [a, c] = await Promise.all([instances.start("f"), instances.start("g")]);
     await upload(a, codeOf("old"));
@@ -101,7 +101,7 @@ test(
     expect(await readText(c, "hello")).toBe("old");
     const file = path.join(instances.workersOf("g"), "../plugins/greeter/plugin.js");
     expect(await readFile(file, "utf8")).toContain("old");
-    // The next change replaces it.
+    // The next change replaces the plugin.
     await upload(a, codeOf("newer"));
     await expectSoon(c, "hello", "newer");
     await a.client.plugins.remove({ params: greeter });
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  "a plugin folder that was copied by hand stays local until the operator deletes it",
+  "a plugin folder copied by hand stays in use on its daemon until it is deleted",
   async () => {
     const folder = path.join(instances.workersOf("k"), "../plugins/greeter");
     await mkdir(folder, { recursive: true });
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  "plugins are loaded without the registry, and an upload then changes nothing",
+  "without the registry, a daemon loads downloaded plugins and rejects an upload",
   async () => {
     const a = await instances.start("h");
     let c = await instances.start("i");

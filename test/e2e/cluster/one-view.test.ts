@@ -60,7 +60,7 @@ function collect<Entry>(follow: (options: FollowOptions) => AsyncIterable<Entry>
 }
 
 test(
-  "logs of all daemons are one list and one stream, which a reader continues in pages and after a lost connection",
+  "the logs of all daemons can be read as one list in pages and as one stream",
   async () => {
     const [a, b, c] = (await startDaemons("a", "b", "c")) as [TestInstance, TestInstance, TestInstance];
     const query = { source: "app" as const };
@@ -117,7 +117,7 @@ test(
 );
 
 test(
-  "a change is one event in the stream of all daemons, and each daemon audits only its own requests",
+  "each change is one event and one audit entry in the streams of all daemons",
   async () => {
     const [a, b] = (await startDaemons("d", "e")) as [TestInstance, TestInstance];
     const events = collect<RuntimeEvent>((options) => a.client.events.stream.follow({ query: { type: "key,worker" } }, options));
@@ -155,7 +155,7 @@ test(
 );
 
 test(
-  "a key that is restricted to a namespace sees only entries of its namespace, of all daemons",
+  "with a key for one namespace, logs and events contain only this namespace",
   async () => {
     const [a, b] = (await startDaemons("f", "g")) as [TestInstance, TestInstance];
     for (const { client } of [a, b]) await installWorker(client, "@other/app");
@@ -191,7 +191,7 @@ test(
 );
 
 test(
-  "daemons without the worker are not named, and unknown or unreachable daemons are errors",
+  "any daemon returns a worker's logs; requests for an unreachable daemon fail",
   async () => {
     const [a] = (await startDaemons("h")) as [TestInstance];
     const b = await instances.start("i");

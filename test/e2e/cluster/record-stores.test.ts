@@ -103,7 +103,7 @@ describe.each(Object.keys(opened))("a record store (storage: %s)", (name) => {
   });
 });
 
-test("a local store keeps its records after a restart, and reports a deleted file", async () => {
+test("a local record store keeps records after a restart, and reports a deleted file", async () => {
   const { store, directory } = await openLocal();
   const stored = await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
   store.close();

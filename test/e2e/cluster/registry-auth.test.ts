@@ -65,7 +65,7 @@ async function receive(store: OciBlobStore): Promise<string> {
   return readFile(into, "utf8");
 }
 
-test("an upload fails with a wrong password, and succeeds with the corrected password", async () => {
+test("a registry upload fails with a wrong password, and succeeds with the right one", async () => {
   let credential: string | undefined = "ann:wrong";
   const store = await open(registry.url, () => credential);
   const blob = { digest, sizeBytes, file, mediaType: "application/octet-stream" };
@@ -78,7 +78,7 @@ test("an upload fails with a wrong password, and succeeds with the corrected pas
   await store.close();
 });
 
-test("a call fails when the credential cannot be read", async () => {
+test("a registry call fails when the credential cannot be read", async () => {
   const store = await open(registry.url, () => {
     throw new Error("ENOENT");
   });
@@ -86,7 +86,7 @@ test("a call fails when the credential cannot be read", async () => {
   await store.close();
 });
 
-test("calls reuse a token of the token server, and request a new one after a rejection", async () => {
+test("registry calls reuse a token, and request a new token after a rejection", async () => {
   const accepted = new Set(["Bearer token-1"]);
   let issued = 0;
   const tokens = await serve((_request, response) => {

@@ -66,7 +66,7 @@ test("a rotation without a grace period revokes the old key in every key store",
   const stored = await a.store.rotate(id, twin, twin.createdAt);
 
   expect(a.store.list()).toEqual([stored]);
-  // This replica still has the key: the primary decides.
+  // This replica still has the old key, but the primary rejects changes of the key.
   expect(b.store.find(id)).toBeDefined();
   expect(await b.store.rotate(id, newKey(), 1_800_000_000)).toBeUndefined();
   expect(await b.store.revoke(id, 1_700_000_001)).toBe(false);

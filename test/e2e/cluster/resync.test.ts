@@ -43,7 +43,7 @@ async function startDiverged() {
   return { sqld, daemon, scoped, editor, revoked, added };
 }
 
-test("a daemon reports a restored primary, and `resync --from-cache` writes its keys back", { timeout: testMs }, async () => {
+test("`resync --from-cache` writes a daemon's keys back to a restored primary", { timeout: testMs }, async () => {
   const { sqld, daemon, scoped, editor, revoked, added } = await startDiverged();
   const client = clientOf(daemon);
   expect(await statusWith(daemon, revoked.key)).toBe(401);
@@ -88,7 +88,7 @@ test("a daemon reports a restored primary, and `resync --from-cache` writes its 
   expect(entries.map(({ action, outcome }) => [action, outcome])).toContainEqual(["index.resynced", "done"]);
 });
 
-test("`resync --accept-primary` takes the restored keys, and events report both states", { timeout: testMs }, async () => {
+test("`resync --accept-primary` copies the primary's keys to the daemon, with an event", { timeout: testMs }, async () => {
   const { daemon, revoked, added } = await startDiverged();
   const client = clientOf(daemon);
 

@@ -29,7 +29,7 @@ const pidsOf = async () => Promise.all(daemons.map(async ({ url }) => (await fet
 const version = { scope: "_", name: "app", version: "1.0.0" };
 
 test(
-  "a restart of a worker replaces its isolates on all daemons, and reports how many others do it",
+  "a restart of a worker replaces its isolates on all daemons",
   async () => {
     const before = await pidsOf();
 
@@ -39,7 +39,7 @@ test(
     const replaced = async () => (await pidsOf()).filter((pid) => !before.includes(pid)).length;
     await expect.poll(replaced, { timeout: soonMs }).toBe(3);
     const after = await pidsOf();
-    // Each signal restarts once: the next isolates stay.
+    // Each signal causes one restart, so the new isolates remain.
     await daemons[0].client.plugins.reload();
     expect(await pidsOf()).toEqual(after);
   },
@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  "without the primary a restart affects the daemon itself and reports that no other one was notified",
+  "without the primary, a worker restart affects only the daemon that receives it",
   async () => {
     await instances.sqld.kill();
     const before = await pidsOf();

@@ -52,7 +52,7 @@ test("a daemon serves, but rejects key changes, while its primary does not respo
   expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["stays", "later"]);
 });
 
-test("health checks and metrics show key store problems only to keys with permission", async () => {
+test("health checks and metrics report a lost primary to a key with keys:read", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);

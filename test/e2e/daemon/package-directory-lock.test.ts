@@ -45,7 +45,7 @@ async function writeSharingFiles(directory: string): Promise<{ folder: string; m
   return { folder, mark };
 }
 
-test("a second daemon with the same package directories exits with 78 and changes nothing", async () => {
+test("a second daemon with the same package directories exits with 78", async () => {
   const first = await start();
   await upload(first, "first");
   const digest = await treeDigest(path.join(first.directory, "workers"));
@@ -61,7 +61,7 @@ test("a second daemon with the same package directories exits with 78 and change
   expect(await (await fetch(`${next.url}/app/`)).text()).toBe("replaced");
 });
 
-test("a start deletes the files of the previous version, unless such a daemon runs", async () => {
+test("a start deletes the previous version's files, and fails while that version runs", async () => {
   const directory = await temporaryDirectory();
   const { folder, mark } = await writeSharingFiles(directory);
   const earlier = ProcessLock.take(mark);
@@ -78,7 +78,7 @@ test("a start deletes the files of the previous version, unless such a daemon ru
   expect(ProcessLock.isHeld(path.join(folder, "lock"))).toBe(false);
 });
 
-test("a daemon with a primary does not start on directories that daemons shared", async () => {
+test("a daemon with a primary requires a migration of formerly shared directories", async () => {
   const directory = await temporaryDirectory();
   const { folder } = await writeSharingFiles(directory);
 

@@ -95,7 +95,7 @@ test("SIGUSR2 enables debug logs until the next SIGUSR2 or SIGHUP", async () => 
   const logs = () => connect(daemon.url, "the first key").workers.logs({ params: { scope: "_", name: "talker" }, query: {} });
   const say = async (word: string) => {
     expect(await (await fetch(`${daemon.url}/talker/${word}`)).text()).toBe("ok");
-    // The daemon has received the worker's output once it is in the worker's log.
+    // When the worker's log contains the output, the daemon has received the output.
     await expect.poll(async () => JSON.stringify(await logs())).toContain(`/${word}`);
   };
   const toggle = async (level: string) => {

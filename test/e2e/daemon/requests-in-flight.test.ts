@@ -32,7 +32,7 @@ const inFlight = async () => (await client.instances.list()).map(({ requestsInFl
 
 const drain = (...flags: string[]) => runRuntimectl(daemon, ["instances", "drain", "only", ...flags]);
 
-test("a drain waits for responses in flight, and reports their number at its time limit", async () => {
+test("a drain waits for running responses; at its time limit, it reports their number", async () => {
   await uploadWorker(client, "app", { "index.js": app }, "instances: 1\n");
   const key = { "x-api-key": daemon.rootKey };
   const stream = new AbortController();
@@ -58,7 +58,7 @@ test("a drain waits for responses in flight, and reports their number at its tim
   expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
 });
 
-test("a key that is restricted to a namespace does not see the requests in flight", async () => {
+test("a key for one namespace does not see the number of requests in flight", async () => {
   const { data } = await client.keys.create({ body: { name: "team", role: "admin", namespaces: ["@team"] } });
 
   const [instance] = await connect(daemon.url, data.key).instances.list();

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => shell.close());
 afterAll(() => daemon?.dispose());
 
-test("asks for URL and hidden API key when no profile exists, and stores both values", async () => {
+test("asks for URL and API key when no profile exists, hides the key and stores both", async () => {
   const window = await openTui(shell, "");
   await window.waitFor("No profiles. Press i to sign in to a daemon.");
   window.press("i");

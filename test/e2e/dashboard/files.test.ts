@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
 });
 
-/** Restores site to one version with its original files. */
+/** Restores the worker `site` to one version with its original files. */
 beforeEach(async () => {
   await session.shell.run("workers delete site --yes");
   const { status, stderr } = await session.shell.run("workers upload site");
@@ -40,7 +40,7 @@ const textOf = async (url: string) => (await fetch(session.daemon.url + url)).te
 const statusOf = async (url: string) => (await fetch(session.daemon.url + url)).status;
 const version = "workers/site/1.0.0";
 
-/** Opens the dashboard in the folder of the only version of site. */
+/** Opens the dashboard in the folder of the only version of `site`. */
 async function inVersion(words = "", options: Partial<WindowOptions> = {}): Promise<TerminalWindow> {
   const window = await session.tui(`--screen files ${words}`, options);
   await window.waitFor("> workers/");

@@ -40,7 +40,7 @@ afterAll(() => session?.close());
 
 const statusOf = async (url: string) => (await fetch(session.daemon.url + url)).status;
 
-/** Incidents: what the overview shows without a key, and the keys of the remedy with their effect. */
+/** Incidents with the subject and the cause that the overview shows without a key press. */
 const incidents = [
   ["an app that only responds with 500", "orders 1.1.0", /rows is undefined \(index\.js:1\)/],
   ["an app that cannot start", "broken 1.1.0", /Cannot find module 'missing\.js'/],
@@ -56,7 +56,7 @@ test.each(incidents)("shows the cause of %s on the overview without a key press"
   await window.waitFor(cause);
 });
 
-test("opens the log of the selected app with one key on the overview", async () => {
+test("opens the log of the selected app with one key press on the overview", async () => {
   const window = await session.tui("", { columns: 140, rows: 45 });
   await window.waitFor("orders 1.1.0");
   window.press(`/orders${keys.enter}`);
@@ -70,7 +70,7 @@ test("opens the log of the selected app with one key on the overview", async () 
 test.each([
   ["orders", "1"],
   ["broken", "1"],
-])("rolls back the app %s with one key on the overview, which ends the incident", async (name, text) => {
+])("rolls back the app %s with one key press on the overview and ends the incident", async (name, text) => {
   const window = await session.tui("", { columns: 140, rows: 45 });
   await window.waitFor(`${name} 1.1.0`);
   window.press(`/${name}${keys.enter}`);

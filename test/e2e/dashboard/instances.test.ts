@@ -22,7 +22,7 @@ afterAll(async () => {
 const readiness = async () => (await fetch(`${b.url}/api/health/ready`)).status;
 
 test(
-  "drains another daemon, undoes it, and reports a stopped daemon as an incident",
+  "drains another daemon, reverts the drain, and lists a stopped daemon as incident",
   async () => {
     const env = { RUNTIMECTL_URL: a.url, RUNTIMECTL_KEY: a.rootKey };
     const window = await openTui(shell, "--screen instances", { columns: 140, rows: 45, env });

@@ -234,7 +234,7 @@ test("shows how to create the first API key, and keeps the form after a failed c
   }
 });
 
-test("revokes an API key whose name has control codes, and shows them escaped", async () => {
+test("revokes an API key whose name has control codes, and shows the codes escaped", async () => {
   const own = await DashboardSession.open();
   try {
     await own.shell.run("keys create --role viewer --name plain --out plain.key");

@@ -90,7 +90,7 @@ test("asks for the profile name before a deletion on a production profile", asyn
   await session.shell.run("profile use default");
 });
 
-test("shows an API key that a command creates once, and does not store it", async () => {
+test("shows a new API key only once, and does not store the API key", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:keys create --role viewer --name from-palette${keys.enter}`);

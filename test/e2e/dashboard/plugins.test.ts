@@ -8,7 +8,7 @@ import { steadyText } from "./steady-text.js";
 
 let session: DashboardSession;
 
-/** Thrown by the plugin itself when it starts. */
+/** Message of the error that a plugin throws when the daemon loads the plugin. */
 const hostileReason = "\u001b[2J\u001b]0;owned\u0007no database";
 
 beforeAll(async () => {

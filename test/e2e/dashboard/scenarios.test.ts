@@ -74,7 +74,7 @@ test.each(Object.keys(scenarios) as (keyof typeof scenarios)[])(
     const window = await openTui(shell, "", { columns: 140, rows: 45 });
     await window.waitFor("1 incident");
     await window.waitFor(subject);
-    // The lines below the list contain the whole cause, which can break.
+    // The lines below the list contain the whole cause, which can have line breaks.
     await window.waitFor(() => cause.test(window.text().replaceAll(/\s*\n\s*/g, " ")));
     expect(steps.length).toBeLessThanOrEqual(2);
     for (const [key, shown] of steps) {

@@ -152,7 +152,7 @@ test("shows only the available shortcuts of the current screen in the help", asy
   await expect(await seen(window)).toMatchFileSnapshot("screens/help-80x24.txt");
 });
 
-test("prints plain lines without redrawing the screen with --accessible", async () => {
+test("with --accessible, prints plain lines and does not redraw the screen", async () => {
   const window = await open("--screen workers --accessible", sizes[1]);
   await window.waitFor("@team/shop");
   expect(window.isAlternateScreen).toBe(false);

@@ -92,7 +92,7 @@ test("exits without an error when the terminal window is closed", async () => {
   const window = await session.tui("2> closed.txt");
   await window.waitFor("ready");
   const dashboard = dashboardIn(window);
-  // The pseudo-terminal closes with it, because no other process has it open.
+  // The pseudo-terminal closes with this process, because no other process has opened the pseudo-terminal.
   window.process.kill("SIGKILL");
   await expect.poll(() => isRunning(dashboard)).toBe(false);
   expect(readFileSync(path.join(session.shell.home, "closed.txt"), "utf8")).toBe("");

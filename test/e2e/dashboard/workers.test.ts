@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
 });
 
-/** Ensures two enabled versions of app. */
+/** Ensures that the worker `app` has two enabled versions. */
 beforeEach(async () => {
   for (const words of ["workers upload app", "workers upload next", "workers enable app@1.0.0", "workers enable app@1.1.0"]) {
     const run = await session.shell.run(words);
@@ -87,7 +87,7 @@ test("disables a version, and undo enables it", async () => {
   expect(await window.ended).toBe(0);
 });
 
-test("asks before it disables the only enabled version of a worker", async () => {
+test("asks the user before it disables the only enabled version of a worker", async () => {
   expect((await session.shell.run("workers disable app@1.0.0")).status).toBe(0);
   const window = await session.tui("--screen workers");
   await window.waitFor(/app +1\.1\.0 +[–●] (?:idle|ok)/);

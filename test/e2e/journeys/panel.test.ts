@@ -42,7 +42,7 @@ test("the panel uploads and disables an app and creates a key in a real browser"
   expect((await fetch(`${fixture.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 
   await page.goto(`${fixture.daemon.url}/cpanel/`);
-  // Open calls would fail with 401 after the sign-out.
+  // Calls that still run at the sign-out would fail with 401.
   await page.getByText("per second", { exact: true }).waitFor();
   await signOut(page);
   await page.getByText("You have signed out.").waitFor();

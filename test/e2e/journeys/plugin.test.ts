@@ -74,7 +74,7 @@ describe("the gateway plugin", () => {
     const row = await rowOfGateway();
     expect(row).toMatchObject({ status: "failed" });
     expect(row?.error).toContain(invalidWindow);
-    // A valid change repairs it.
+    // With a valid manifest, the plugin is loaded again.
     await saveManifest("enabled: true\n");
     expect(await rowOfGateway()).toMatchObject({ status: "loaded" });
   });

@@ -83,7 +83,7 @@ const sound = {
 const changes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 });
 
 test.for(["tar", "zip"] as const)(
-  "unpacks a damaged %s archive only into its target folder, or rejects the archive",
+  "a damaged %s archive is unpacked only into its target folder, or is rejected",
   { timeout: 120_000 },
   async (format) => {
     const archivePath = path.join(folder, "archive");

@@ -10,7 +10,7 @@ import { openPackages, type PackagesFixture } from "../../integration/packages/p
 const leastPackages = 60;
 const nodeModules = path.join(packageRoot, "node_modules");
 
-/** Returns folders of installed packages with name and version, without links, and with less than 400 files. */
+/** Returns folders of installed packages that have a name and a version, no links, and fewer than 400 files. */
 async function someInstalledPackages(count: number): Promise<string[]> {
   const chosen: string[] = [];
   for (const entry of await readdir(nodeModules, { withFileTypes: true })) {

@@ -13,7 +13,7 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
 const nodeModules = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const run = promisify(execFile);
-/** For a browser on a slow machine. */
+/** Time limit of a test with a browser on a slow machine. */
 const browserTestTimeoutMs = 120_000;
 
 let daemon: TestDaemon;

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { narrow, wide } from "./panel-browser.js";
 
-/** Color schemes, sizes and forced colors, ordered so that few things differ from the look before. */
+/** Color schemes, sizes and forced colors, ordered so that each look differs little from the previous one. */
 const looks = [
   ["light", wide, "active"],
   ["light", wide, "none"],
@@ -28,7 +28,7 @@ const axeProgram = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js
   'getPropertyValue("color")',
 );
 
-/** The frame of a plugin has another origin. */
+/** Allows all origins, because the frame of a plugin has another origin than the panel. */
 const axeSource = `${axeProgram}
 axe.configure({ allowedOrigins: ["<unsafe_all_origins>"] });`;
 

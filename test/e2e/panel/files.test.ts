@@ -206,7 +206,7 @@ test("shows that a folder is empty, and that a file is not readable", async () =
   await expectAccessible(page);
 });
 
-test("shows a viewer key files without edit actions, and no files of built-in apps", async () => {
+test("shows files without edit actions to a viewer key, and no files of built-in apps", async () => {
   const viewer = await fixture.open("apps/shop/files?path=workers/shop/1.0.0", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   expect(

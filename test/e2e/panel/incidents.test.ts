@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const incidentsIn = (page: Page) => page.getByRole("region", { name: "Needs attention" });
 
-test("shows health changes with the new state, and sign-ins only on Activity", async () => {
+test("shows health changes with the new state, and shows sign-ins only under Activity", async () => {
   const page = await fixture.open("overview");
   const recent = page.getByRole("region", { name: "Recent activity" });
   const change = recent.getByRole("listitem").filter({ hasText: "orders 1.0.0" });
@@ -111,7 +111,7 @@ test("lists the isolates of an app, and stops an isolate", async () => {
   expect((await fetch(`${fixture.daemon.url}/orders/`)).status).toBe(502);
 });
 
-test("shows a key of one namespace only apps of this namespace and no daemon history", async () => {
+test("hides other namespaces' apps and the daemon history from a key of one namespace", async () => {
   const key = await fixture.key({ role: "editor", namespaces: ["@team"] });
   const page = await fixture.open("overview", { key });
   await page.getByText("The only app has no problem").waitFor();

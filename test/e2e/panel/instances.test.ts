@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  "shows a key for one namespace the instances, but neither addresses nor actions",
+  "hides the addresses and actions of instances from a key for one namespace",
   async () => {
     const { data } = await a.client.keys.create({ body: { name: "team", role: "admin", namespaces: ["@team"] } });
     const page = await open("instances", data.key);
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  "shows and filters the instance of log lines and activity, and names missing ones",
+  "filters logs and activity by instance, and names instances with missing lines",
   async () => {
     const code = "export default { fetch(request) { console.log(new URL(request.url).pathname); return new Response('ok'); } };";
     for (const { client } of [a, b]) await uploadWorker(client, "shop", { "index.js": code });

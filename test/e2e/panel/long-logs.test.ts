@@ -48,7 +48,7 @@ const send = (page: Page, count: number, lines: number) => page.evaluate<number>
 
 /** Expects that the last line of an entry is within the visible part of the log. */
 async function expectNewest(page: Page, id: number, lines: number): Promise<void> {
-  // The positions tell why the row is not visible, if this fails.
+  // If the expectation fails, the positions show why the row is not visible.
   const position = `(() => {
     const element = document.querySelector(".log-box");
     const { top, bottom } = element.getBoundingClientRect();
@@ -64,7 +64,7 @@ async function expectNewest(page: Page, id: number, lines: number): Promise<void
   expect(await page.locator(`[data-row="entry ${id}"]`).innerText()).toContain(`entry ${id} line ${lines - 1}`);
 }
 
-/** Sends 20 entries at a time, and returns the longest task of the calmest of five rounds, in milliseconds. */
+/** Sends 20 entries at a time in five rounds. Measures the longest task of each round, and returns the smallest value in ms. */
 async function followedTaskMs(page: Page, lines: number): Promise<number> {
   const rounds: number[] = [];
   for (let round = 0; round < 5; round += 1) {
@@ -98,7 +98,7 @@ test("follows a log of 100,000 entries without a browser task above 50 ms", asyn
   await page.getByText(/ · entries before .+ are not loaded$/).waitFor();
 });
 
-test("shows the newest 40-line entries after the log opens and while it grows", async () => {
+test("shows the newest entries of 40 lines each when the log opens and while it grows", async () => {
   const page = await openWith(3000, 40);
   await expectNewest(page, await send(page, 100, 40), 40);
   expect(await followedTaskMs(page, 40)).toBeLessThanOrEqual(50);

@@ -5,7 +5,7 @@ import { openPanelFixture, type PanelFixture } from "./panel-fixture.js";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const count = 2000;
-/** From a key press to the filtered list; the median, because other load of the machine affects single values. */
+/** Limit of the median time from a key press to the filtered list. Other load of the machine affects single values. */
 const longestFilterMs = 100;
 /** Pixels per turn of the wheel, and the time between two turns: 6,000 px/s, as fast as a hand turns a wheel. */
 const turnPx = 200;

@@ -49,7 +49,7 @@ const brokenWords = `(() => {
   return broken;
 })()`;
 
-test("shows at least 8 log lines, and the other filters after a press of Filters", async () => {
+test("in a narrow window, shows 8 log lines, and hides some filters behind a button", async () => {
   await goTo("logs");
   const log = page.getByRole("region", { name: "Log of all apps" });
   await log.getByText("GET /storefront-checkout/").last().waitFor();
@@ -79,7 +79,7 @@ test.each([
   ["plugins", "request-counter", "Delete"],
   ["instances", hostname(), "Drain"],
   ["apps/storefront-checkout/files?path=workers/storefront-checkout/1.0.0", "product-list.txt", "Rename"],
-])("breaks no word in the table of %s, and has a menu for the actions of a row", async (path, name, action) => {
+])("in a narrow window, breaks no word in the table of %s, and has a menu per row", async (path, name, action) => {
   await goTo(path);
   await page.getByRole("rowheader", { name }).waitFor();
   expect(await page.evaluate(brokenWords)).toEqual([]);

@@ -78,7 +78,7 @@ test("stores nothing except the selected theme before sign-in", async () => {
 test("asks for the key when the session expires, and keeps unsaved changes", async () => {
   const { id, key } = await newKey("soon-revoked");
   const page = await browser.page(`${daemon.url}/cpanel/keys/new`, { provoked: [401, 503] });
-  // Without this, the event stream reports the end of the session before the button is pressed.
+  // Without this error, the event stream reports the end of the session before the button is pressed.
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open." };
   await page.route("**/api/events*", (route) => route.fulfill({ status: 503, json: { error } }));
   await signIn(page, key);

@@ -65,7 +65,7 @@ test("runs an action of the command menu, and closes the menu at Escape", async 
   await menu.waitFor({ state: "hidden" });
 });
 
-test("offers only the permitted actions of an app in the command menu, and reports a failed one", async () => {
+test("the command menu offers only permitted actions of an app, and shows their errors", async () => {
   const actionsOf = async (page: Page) => {
     await page.keyboard.press("Control+k");
     await menuOf(page).getByRole("combobox").fill("shop:");
@@ -122,7 +122,7 @@ test("detects that a dropped package is a plugin, and shows the missing permissi
   expect(await fixture.ask("/api/plugins")).not.toContainEqual(expect.objectContaining({ name: "noted" }));
 });
 
-test("filters the activity list by outcome in the URL, updates and exports the list", async () => {
+test("filters the activity list by outcome and text, updates the list and exports it", async () => {
   const guest = await fixture.key({ role: "viewer", name: "guest" });
   await fetch(`${fixture.daemon.url}/api/keys`, {
     method: "POST",

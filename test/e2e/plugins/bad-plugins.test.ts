@@ -36,7 +36,7 @@ async function expectTheRestWell(): Promise<void> {
   expect(await textOf("/good/")).toBe("200 good");
 }
 
-describe("an uploaded plugin that fails to load", () => {
+describe("an uploaded plugin that is invalid or cannot be loaded", () => {
   test.each([
     ["missing dependency", "export default {};", "dependencies: [nobody]\n", "nobody"],
     ["dependency on itself", "export default {};", "dependencies: [bad]\n", "cycle"],

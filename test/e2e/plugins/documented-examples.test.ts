@@ -9,7 +9,7 @@ import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-/** Where the documentation says that the daemon is. */
+/** URL of the daemon in the documentation. */
 const documentedUrl = "http://127.0.0.1:8000";
 
 interface Example {
@@ -55,7 +55,7 @@ test("the plugin in samples/plugin responds as documented after its upload", asy
   expect(await call(`curl ${documentedUrl}/sample/`)).toContain('"greeting":"Hello"');
 });
 
-/** The sections that have a manifest: their files, and their calls with what the comment below each says. */
+/** Returns the sections with a manifest: their files, and their calls with the output that the comment below each call states. */
 function examplesOf(text: string): Example[] {
   return text.split(/^### /m).flatMap((section) => {
     const blocks = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = "", body = ""]) => ({ language, body }));
@@ -74,7 +74,7 @@ function examplesOf(text: string): Example[] {
   });
 }
 
-/** What a `curl` with -i and -H would print, without needing one. */
+/** Returns the output of a `curl` command with -i and -H, without running curl. */
 async function call(command: string): Promise<string> {
   const headers = Object.fromEntries([...command.matchAll(/-H '([^:]+): ([^']*)'/g)].map(([, name = "", value = ""]) => [name, value]));
   const url = /http:\S+/.exec(command)?.[0].replaceAll("'", "").replace(documentedUrl, daemon.url) ?? "";

@@ -16,7 +16,7 @@ const clientOf = ({ url, rootKey }: TestDaemon) => connect(url, rootKey);
 const namesOf = async (daemon: TestDaemon) => (await clientOf(daemon).keys.list()).keys.map(({ name }) => name);
 
 test.each(["from-cache", "accept-primary"] as const)(
-  "a daemon killed during `%s` is diverged or resynced afterwards",
+  "a daemon that is killed during the resync `%s` is then diverged or resynced",
   async (mode) => {
     const sqld = await startSqld();
     onTestFinished(sqld.dispose);

@@ -47,7 +47,7 @@ async function rotateUntilKilled(client: Client): Promise<void> {
   }
 }
 
-/** Each secret has its last acknowledged value, or a later one that was sent; whole in both cases. */
+/** Expects that each secret has its last acknowledged value or a value that was sent later, and that the value is complete. */
 async function assertValues(url: string): Promise<void> {
   const values = (await (await fetch(`${url}/shop/`)).json()) as Record<string, string>;
   for (const [name, entry] of ledger) {

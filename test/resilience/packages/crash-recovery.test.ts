@@ -134,7 +134,7 @@ describe("an interrupted transaction of package files", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("is completed when its package belongs to a new scope", async () => {
+  test("is completed when its package is the first version of a worker", async () => {
     mkdirSync(staged("wrapped"));
     renameSync(staged("content/package"), staged("wrapped/1.0.0"));
     journal([{ from: ".staging/one/wrapped", to: "fresh" }]);
@@ -149,7 +149,7 @@ describe("an interrupted transaction of package files", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("delays the start by at most 15 s with 300 leftover folders", async () => {
+  test("delays the daemon's start by at most 15 s with 300 leftover folders", async () => {
     for (let index = 0; index < 300; index += 1) await writeFiles(fixture.uploads, { [`.staging/${index}/content/a/b`]: "x" });
     const startedAt = performance.now();
     await fixture.reopen();

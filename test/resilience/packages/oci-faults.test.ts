@@ -19,7 +19,7 @@ import {
 
 /** Time limit of a call to the registry. */
 const registryLimitMs = 2_000;
-/** The time of a change without the registry is that limit, and the time of a successful change, which a busy machine can extend. */
+/** A change without the registry takes `registryLimitMs` and at most this multiple of the time of a successful change. */
 const slowestFactor = 3;
 const smallestSurplusMs = 500;
 const version = { scope: "_", name: "steady", version: "1.0.0" };
@@ -36,7 +36,7 @@ function serve({ url }: TestInstance, name: string): CountingLoad {
   return load;
 }
 
-/** Measures a change with the registry, and returns the time limit of one without it in ms. */
+/** Measures a change with the registry, and returns the time limit in ms of a change without the registry. */
 async function limitFrom(change: () => Promise<unknown>): Promise<number> {
   const beganMs = performance.now();
   await change();
@@ -106,7 +106,7 @@ test("a change that a frozen registry delays fails within 2 s and is never appli
   for (const name of ["a", "c"]) await expect.poll(() => staged(instances, name), { timeout: soonMs }).toEqual([]);
 });
 
-test("a toggle and a deletion need no registry", { timeout: clusterTestMs }, async () => {
+test("a version can be enabled, disabled and deleted while the registry is frozen", { timeout: clusterTestMs }, async () => {
   const instances = await open();
   const [a, c] = await Promise.all([instances.start("a"), instances.start("c")]);
   await uploadText(a, "steady", "1.0.0", "steady");
@@ -123,7 +123,7 @@ test("a toggle and a deletion need no registry", { timeout: clusterTestMs }, asy
   instances.registry.thaw();
 });
 
-test("an archive that the registry replaced or cut is never served", { timeout: clusterTestMs }, async () => {
+test("an archive that was replaced or truncated in the registry is never served", { timeout: clusterTestMs }, async () => {
   const instances = await open();
   const a = await instances.start("a");
   let c = await instances.start("c");

@@ -15,7 +15,7 @@ if (process.argv[2] === "fill") {
   try {
     for (;;) files.push(openSync("/dev/null"));
   } catch {
-    // Starts as many processes as the system allows.
+    // The process has no free file descriptor now.
   }
   await spawnSleeper().catch((error) => say(`${error.code}: ${error.message}`));
   for (const file of files) closeSync(file);

@@ -88,7 +88,7 @@ describe("a process that the spawner starts", () => {
     await expect.poll(() => readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(open);
   });
 
-  test("ignores connections that do not send its random ID", async () => {
+  test("is not affected by a connection that sends a wrong random ID", async () => {
     const spawned = await start(`process.stdin.pipe(process.stdout)`, [0, 1]);
     const stranger = connect(socketPath());
     onTestFinished(() => void stranger.destroy());
@@ -160,7 +160,7 @@ describe("a program that uses the spawner", () => {
   });
 });
 
-/** The subject printed the pid of its process, or with `start` that it is about to spawn. */
+/** Resolves when the subject has printed the pid of its process. With `start`, the subject prints a text before it spawns. */
 async function startSubject(manner: "start" | "wait" | "end" | "fill") {
   const directory = await mkdtemp(path.join(tmpdir(), "spawn-"));
   const command = 'ulimit -n 100 && exec "$@"';

@@ -160,13 +160,13 @@ describe("an isolate whose event loop is blocked when its client disconnects", (
     expect(isLogged(name, blocked)).toBe(true);
   });
 
-  test("is stopped at the timeout of the cancelled request without another request", async () => {
+  test("is stopped at the timeout of the cancelled request even if no request follows", async () => {
     const name = await offender({ timeout: "500ms" });
     await giveUp(name, "/announced-loop", "the loop begins");
     await expect.poll(() => isLogged(name, blocked), { timeout: 10_000 }).toBe(true);
   });
 
-  test("remains until the timeout of the cancelled request while no request waits", async () => {
+  test("is not replaced if it continues before the timeout and no request waits", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     await giveUp(name, "/announced-work?ms=2500", "the work begins");

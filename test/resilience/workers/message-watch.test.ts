@@ -23,7 +23,7 @@ test("the daemon sends one liveness probe when a WebSocket message gets no respo
   expect(isolate.asked).toHaveLength(1);
 });
 
-test("the daemon sends no liveness probe when it was blocked before it read a reply", async () => {
+test("a daemon that was blocked before it read a reply sends no liveness probe", async () => {
   const isolate = new Isolate();
   const watch = new MessageWatch(isolate);
   watch.onMessage();

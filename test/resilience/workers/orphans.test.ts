@@ -22,7 +22,7 @@ test("an isolate in an endless loop stops when its daemon is killed", async () =
       "finish",
     );
   };
-  // Both requests reach the isolate in order: when the second waits, too, the loop has started or is about to.
+  // The isolate receives both requests in order. When the second request also waits, the loop has started or starts next.
   await ask("loop");
   await ask("ok");
 

@@ -21,7 +21,7 @@ describe("a daemon after its event loop was blocked", () => {
     expect(answers).toEqual(names);
   });
 
-  test("accepts a response that arrived before the timeout, even if it is read later", async () => {
+  test("accepts a response that arrives before the timeout and is read later", async () => {
     await server.add("prompt", { files: { "index.js": slowToAnswer(100) }, manifest: { timeout: "400ms" } });
     const pid = await server.text("/prompt/");
     const answers = Promise.all([server.text("/prompt/"), server.text("/prompt/")]);

@@ -38,7 +38,7 @@ async function expectRejected(store: ReplicatedKeyStore, keyId: number): Promise
   expect(store.list()).toEqual(before);
 }
 
-test("daemons keep their rows and reject changes when the primary is restored", async () => {
+test("daemons keep their rows and reject changes when an old primary is restored", async () => {
   const { sqld, rowsIn } = await primary();
   const a = await openReplicatedStore(sqld.url);
   const b = await openReplicatedStore(sqld.url);
@@ -80,7 +80,7 @@ test("daemons keep their rows and reject changes when the primary is restored", 
   expect(again.store.list().map(({ name }) => name)).toEqual(["kept", "added"]);
 });
 
-test("a daemon rejects the first change after a restore with INDEX_DIVERGED", async () => {
+test("after a restore of the primary, the first change fails with INDEX_DIVERGED", async () => {
   const { sqld, rowsIn } = await primary();
   const { store } = await openReplicatedStore(sqld.url, { syncIntervalMs: 60_000 });
   const { id } = await store.create(newKey("kept"));
@@ -112,7 +112,7 @@ test("daemons keep their rows and write nothing when the primary is emptied", as
   expect(await tables()).toEqual([]);
 });
 
-test("a daemon with rows does not use the primary of other daemons", async () => {
+test("a daemon with keys does not use an emptied primary that another daemon filled", async () => {
   const { sqld } = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const { id } = await store.create(newKey("kept"));
@@ -127,7 +127,7 @@ test("a daemon with rows does not use the primary of other daemons", async () =>
   expect(other.store.list().map(({ name }) => name)).toEqual(["other"]);
 });
 
-test("a daemon follows by itself when the missing changes are restored", async () => {
+test("a diverged daemon accepts changes again when the missing changes are restored", async () => {
   const { sqld } = await primary();
   const { store, divergences } = await openReplicatedStore(sqld.url);
   await store.create(newKey("kept"));

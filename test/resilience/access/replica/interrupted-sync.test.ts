@@ -15,7 +15,7 @@ async function startPrimary(): Promise<{ sqld: Sqld; client: Primary }> {
   return { sqld, client };
 }
 
-/** No poll of the daemon detects a change. */
+/** Interval that is longer than a test, so no poll of the daemon detects a change. */
 const neverMs = 10 * 60_000;
 const { fetchAgain, sync } = Replica.prototype as {
   readonly fetchAgain: (this: Replica) => Promise<ReplicaReader>;
@@ -24,7 +24,7 @@ const { fetchAgain, sync } = Replica.prototype as {
 const { read } = Primary.prototype as { readonly read: (this: Primary, ...statements: Statement[]) => Promise<SqlRow[][]> };
 const failed = new Error("the connection was lost");
 
-test("changes during the fetch of a resynced replica stay valid", async () => {
+test("changes that are made while the replica is fetched again stay valid", async () => {
   const { sqld, client } = await startPrimary();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const [revoked, created] = [newKey("revoked"), newKey("created")];
@@ -51,7 +51,7 @@ test("changes during the fetch of a resynced replica stay valid", async () => {
   expect(store.list().map(({ name }) => name)).toEqual(["created"]);
 });
 
-test("a diverged daemon rejects a key whose revocation a failed sync has written", async () => {
+test("a diverged daemon rejects a key whose revocation arrived in a failed sync", async () => {
   const { sqld } = await startPrimary();
   const a = await openReplicatedStore(sqld.url);
   const b = await openReplicatedStore(sqld.url);
@@ -78,7 +78,7 @@ test("a diverged daemon rejects a key whose revocation a failed sync has written
   expect(b.store.findByHash(key.hash)).toBeUndefined();
 });
 
-test("`from-cache` fails on a daemon that has no row which the primary lacks", async () => {
+test("the resync `from-cache` fails if the primary has all rows of the daemon", async () => {
   const { sqld, client } = await startPrimary();
   const a = await openReplicatedStore(sqld.url);
   await a.store.create(newKey("first"));
@@ -101,7 +101,7 @@ test("`from-cache` fails on a daemon that has no row which the primary lacks", a
   expect(behind.store.readState().divergence).toMatchObject({ kind: "restored" });
 });
 
-test("a daemon names a change that a resync replaced during a check", async () => {
+test("a daemon reports which of its changes a simultaneous resync has replaced", async () => {
   const { sqld, client } = await startPrimary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey("during");

@@ -5,7 +5,7 @@ import type { ReplicatedKeyStore } from "../../../../src/server/access/replica/r
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 
-/** A change fails within 2 s. A busy machine needs longer to report it. */
+/** Time limit of a rejection. A change fails within 2 s, but a busy machine reports the failure later. */
 const patienceMs = 6_000;
 
 async function primary(): Promise<Sqld> {
@@ -83,7 +83,7 @@ test("a key store accepts changes again when the primary responds again", async 
   expect(store.readState().replica?.renewals).toBe(0);
 });
 
-test("a key store opens without its primary, and uses a replica's keys if one exists", async () => {
+test("a key store opens without its primary, with the keys of its replica if any", async () => {
   const sqld = await primary();
   const first = await openReplicatedStore(sqld.url);
   const key = newKey();

@@ -5,9 +5,9 @@ import { backUpPrimary } from "../../../support/back-up-primary.js";
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 
-/** The primary keeps 10,000 revisions. */
+/** One more than the 10,000 revisions that the primary keeps. */
 const prunedRevisions = 10_001;
-/** No poll detects the restored primary before the test's change. */
+/** Interval that is longer than a test, so no poll detects the restored primary before the test's change. */
 const neverMs = 10 * 60_000;
 
 async function startPrimary(): Promise<{ sqld: Sqld; client: Primary }> {
@@ -23,7 +23,7 @@ async function rowsOf(client: Primary, sql: string): Promise<SqlRow[]> {
   return rows;
 }
 
-test("a replica older than all stored revisions is copied again from the primary", async () => {
+test("a replica older than all revisions of the primary is copied again", async () => {
   const { sqld, client } = await startPrimary();
   const lines: string[] = [];
   const log = createLog({ level: "warn", form: (line) => (lines.push(line), "") });

@@ -4,7 +4,7 @@ import { backUpPrimary, emptyPrimary } from "../../../support/back-up-primary.js
 import { keysInReplica, newKey, openReplicatedStore, revisionInReplica, type OpenedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 
-/** No poll of the daemon detects a change. */
+/** Interval that is longer than a test, so no poll of the daemon detects a change. */
 const neverMs = 10 * 60_000;
 
 async function primary(): Promise<Sqld> {
@@ -43,7 +43,7 @@ async function openDiverged(count: number): Promise<{ sqld: Sqld; daemons: Opene
   return { sqld, daemons };
 }
 
-test("`accept-primary` replaces the rows of one daemon by those of the primary", async () => {
+test("the resync `accept-primary` replaces a daemon's rows by the primary's rows", async () => {
   const { sqld, daemons } = await openDiverged(2);
   const [a, b] = daemons as [OpenedStore, OpenedStore];
 
@@ -61,7 +61,7 @@ test("`accept-primary` replaces the rows of one daemon by those of the primary",
   expect(isWritable(again.store)).toBe(true);
 });
 
-test("`from-cache` writes the rows of a daemon, and daemons with the same rows follow", async () => {
+test("the resync `from-cache` writes a daemon's rows to the primary for all daemons", async () => {
   const { sqld, daemons } = await openDiverged(2);
   const [a, b] = daemons as [OpenedStore, OpenedStore];
 
@@ -80,7 +80,7 @@ test("`from-cache` writes the rows of a daemon, and daemons with the same rows f
   await expect(a.store.resync("from-cache")).rejects.toMatchObject({ code: "INDEX_NOT_DIVERGED", status: 409 });
 });
 
-test("`from-cache` replaces changes that another daemon made in the restored primary", async () => {
+test("the resync `from-cache` replaces changes made in the restored primary", async () => {
   const { sqld, daemons } = await openDiverged(1);
   const [a] = daemons as [OpenedStore];
   const forked = await openReplicatedStore(sqld.url);
@@ -100,7 +100,7 @@ test("`from-cache` replaces changes that another daemon made in the restored pri
   expect(namesIn(forked.store)).toEqual(["kept", "added"]);
 });
 
-test("`from-cache` fills an emptied primary", async () => {
+test("the resync `from-cache` writes a daemon's rows to an emptied primary", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   await store.create(newKey("kept"));
@@ -118,7 +118,7 @@ test("`from-cache` fills an emptied primary", async () => {
   expect(created.id).toBe(id + 1);
 });
 
-test("`accept-primary` starts without keys if the primary was emptied", async () => {
+test("the resync `accept-primary` deletes a daemon's keys if the primary is empty", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   await store.create(newKey("given up"));
@@ -132,7 +132,7 @@ test("`accept-primary` starts without keys if the primary was emptied", async ()
   expect(namesIn(store)).toEqual(["new"]);
 });
 
-test("a daemon with more rows than the resynced primary stays diverged and names them", async () => {
+test("after a resync, a daemon with additional rows is diverged and names these rows", async () => {
   const sqld = await primary();
   const a = await openReplicatedStore(sqld.url);
   await a.store.create(newKey("kept"));
@@ -156,7 +156,7 @@ test("a daemon with more rows than the resynced primary stays diverged and names
   expect(namesIn(more.store)).toEqual(["kept", "added", "more"]);
 });
 
-test.each(["from-cache", "accept-primary"] as const)("`%s` fails when another daemon has resynced meanwhile", async (mode) => {
+test.each(["from-cache", "accept-primary"] as const)("the resync `%s` fails after a resync by another daemon", async (mode) => {
   const { sqld, daemons } = await openDiverged(1);
   const [a] = daemons as [OpenedStore];
   const more = await openReplicatedStore(sqld.url, { syncIntervalMs: neverMs });
@@ -174,7 +174,7 @@ test.each(["from-cache", "accept-primary"] as const)("`%s` fails when another da
   expect(namesIn(fresh.store)).toEqual(["kept", "added"]);
 });
 
-test("one of two daemons that resync at the same time succeeds, and the other one follows", async () => {
+test("of two simultaneous resyncs one succeeds, and both daemons then accept changes", async () => {
   for (let round = 0; round < 3; round += 1) {
     const { daemons } = await openDiverged(2);
 
@@ -191,7 +191,7 @@ test("one of two daemons that resync at the same time succeeds, and the other on
   }
 });
 
-test("a resync of a daemon without a divergence changes nothing", async () => {
+test("a resync without a divergence fails and changes nothing", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   await store.create(newKey("kept"));
@@ -202,7 +202,7 @@ test("a resync of a daemon without a divergence changes nothing", async () => {
   expect(store.readState()).toMatchObject({ isWritable: true, replica: { renewals: 0 } });
 });
 
-test("a resync while the primary is stopped fails and keeps the rows", async () => {
+test("a resync fails and keeps the daemon's rows while the primary is stopped", async () => {
   const { sqld, daemons } = await openDiverged(1);
   const [{ store }] = daemons as [OpenedStore];
   await sqld.kill();
