@@ -17,17 +17,17 @@ export async function installedPackages(nodeModules) {
 }
 
 /** Returns the number of bytes that a folder needs on the disk. A file with several hard links counts once, as with `du`. */
-export async function diskBytes(folder, pluralize = new Set()) {
+export async function diskBytes(folder, countedInodes = new Set()) {
   let bytes = 0;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const file = path.join(folder, entry.name);
     if (entry.isDirectory()) {
-      bytes += await diskBytes(file, pluralize);
+      bytes += await diskBytes(file, countedInodes);
       continue;
     }
     const { ino, blocks } = await lstat(file);
-    if (pluralize.has(ino)) continue;
-    pluralize.add(ino);
+    if (countedInodes.has(ino)) continue;
+    countedInodes.add(ino);
     bytes += blocks * 512;
   }
   return bytes;

@@ -163,7 +163,7 @@ export class LivenessProbe {
    * Returns whether the event loop is blocked. A running call is allowed to block the event loop until the call's deadline. If no call runs
    * and other calls wait, the limit is 1 s without a response to a ping.
    */
-  isBlocked(nowMs: number, { isWorking, isInTheWay: hasWaitingCalls }: { isWorking: boolean; isInTheWay: boolean }): boolean {
+  isBlocked(nowMs: number, { isWorking, hasWaitingCalls }: { isWorking: boolean; hasWaitingCalls: boolean }): boolean {
     const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;
     if (hasWaitingCalls && !isWorking && silentMs >= pingTimeoutMs) return true;
     const graceMs = isWorking ? pingTimeoutMs : overduePingTimeoutMs;

@@ -174,8 +174,7 @@ export class IsolateProcess {
   /** Kills the process if the event loop is blocked. `hasWaitingCalls` is true if other calls wait for this isolate. */
   killIfBlocked(nowMs: number, hasWaitingCalls: boolean): void {
     if (this.#state === "terminating") return;
-    if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay: hasWaitingCalls }))
-      this.kill("the event loop is blocked");
+    if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, hasWaitingCalls })) this.kill("the event loop is blocked");
   }
 
   notifyIdle(): void {
