@@ -66,7 +66,7 @@ function toPath(target: string, apiBase: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith("//"))
     throw usageError(`${target} is a URL; use a path`, "select the daemon with --url or --profile");
   if (/[^\x21-\x7e]/.test(target))
-    throw usageError(`the path ${target} contains characters that are not percent-encoded`, "encode spaces as %20");
+    throw usageError(`the path ${target} contains characters that must be percent-encoded`, "encode spaces as %20");
   if (/(^|\/)(\.|%2e){1,2}(?=[/?]|$)/i.test(target)) throw usageError(`${target} contains . or .. segments`, "use a path without . and ..");
   const isFromOrigin = target === apiBase || target.startsWith(`${apiBase}/`) || target.startsWith("/.well-known/");
   return isFromOrigin ? target : `${apiBase}/${target.replace(/^\//, "")}`;

@@ -69,7 +69,7 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
   if (message !== undefined && message.length > longestDeployMessage)
     throw usageError(`--message is longer than ${longestDeployMessage} characters`);
   if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep))
-    throw usageError(`--keep: ${keep} is not a whole number of versions from 1 to 999999`, "--keep 3");
+    throw usageError(`--keep: ${keep} is not a whole number from 1 to 999999`, "--keep 3");
   if (exitCode && !dryRun) throw usageError("--exit-code requires --dry-run", "add --dry-run");
   const check = parseHealthCheck(given.check === false ? undefined : given.check, given.checkTimeout);
   if (check && !enable) throw usageError("--no-enable and --check cannot be used together", "remove one of the flags");

@@ -35,10 +35,7 @@ export const command = defineCommand<[id: string], Options>({
     const id = parseKeyId(text);
     const overlapMs = parseOverlapMs(overlap);
     if (overlapMs === undefined)
-      throw usageError(
-        `--overlap ${JSON.stringify(overlap)} is not a duration of at most 30 days`,
-        "use a duration such as 30m, 24h or 7d, at most 30d, or 0",
-      );
+      throw usageError(`--overlap ${JSON.stringify(overlap)} is neither 0 nor a duration of at most 30 days`, "--overlap 24h");
     const { client, origin, settings } = await connect(context, { keys: { rotate }, session: { show } });
     if (overlapMs === 0) await confirmDestruction(context, { consequence: `Revoke key ${id} immediately`, name: text, settings });
     const { principal } = await client.session.show();
