@@ -2,16 +2,20 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
-import { syncNow, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
+import { syncNow, type SyncerStarted, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
 
 /** Time after which the daemon kills a syncer that has sent no response and written no byte, because libsql is then blocked. */
 const syncerSilenceMs = 5_000;
+/** Time in which a syncer must start. On a busy machine, the start of Node.js takes several seconds, and a repeated start would load it more. */
+const syncerStartMs = 30_000;
 const heapMegabytes = 64;
 
 /** Controls the syncer process, which updates the file of one replica. Kills the process if it is blocked. */
 export class ReplicaSyncer {
   readonly #job: SyncJob;
   #child: ChildProcess | undefined;
+  /** The syncer that has responded to the job. */
+  #startedChild: ChildProcess | undefined;
 
   constructor(job: SyncJob) {
     this.#job = job;
@@ -29,7 +33,9 @@ export class ReplicaSyncer {
   async sync(): Promise<void> {
     const child = (this.#child ??= this.#start());
     try {
-      const answer = await this.#ask(child);
+      if (this.#startedChild !== child) await this.#ask<SyncerStarted>(child, this.#job, syncerStartMs);
+      this.#startedChild = child;
+      const answer = await this.#ask<SyncResponse>(child, syncNow, syncerSilenceMs);
       if ("failed" in answer) throw new Error(answer.failed);
     } catch (error) {
       await this.stop();
@@ -64,7 +70,6 @@ export class ReplicaSyncer {
     // Lets the daemon exit while the syncer still runs.
     child.unref();
     child.channel?.unref();
-    child.send(this.#job, () => undefined);
     return child;
   }
 
@@ -73,7 +78,8 @@ export class ReplicaSyncer {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  #ask(child: ChildProcess): Promise<SyncResponse> {
+  /** Sends a message. Resolves with the response. Rejects if the syncer exits, or sends no response and writes no byte for `silenceMs`. */
+  #ask<Response>(child: ChildProcess, message: SyncJob | typeof syncNow, silenceMs: number): Promise<Response> {
     return new Promise((resolve, reject) => {
       const settle = (act: () => void) => {
         clearInterval(timer);
@@ -82,7 +88,7 @@ export class ReplicaSyncer {
         child.channel?.unref();
         act();
       };
-      const onMessage = (answer: unknown) => settle(() => resolve(answer as SyncResponse));
+      const onMessage = (answer: unknown) => settle(() => resolve(answer as Response));
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`the syncer process exited (${signal ?? code})`)));
       let bytes = this.#bytesWritten();
@@ -90,11 +96,11 @@ export class ReplicaSyncer {
       const timer = setInterval(() => {
         const bytesBefore = bytes;
         bytes = this.#bytesWritten();
-        if (bytes === bytesBefore) settle(() => reject(new Error(`the syncer process sent no message for ${syncerSilenceMs / 1000} s`)));
-      }, syncerSilenceMs);
+        if (bytes === bytesBefore) settle(() => reject(new Error(`the syncer process sent no message for ${silenceMs / 1000} s`)));
+      }, silenceMs);
       child.on("message", onMessage);
       child.on("exit", onExit);
-      child.send(syncNow, (error) => {
+      child.send(message, (error) => {
         if (error) settle(() => reject(error));
       });
     });

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { SyncResponse, SyncJob } from "./sync-job.js";
+import type { SyncerStarted, SyncResponse, SyncJob } from "./sync-job.js";
 import Database from "libsql";
 
 // The syncer process, which writes the file of the replica. A separate process is necessary, because libsql can block without limit and the
@@ -17,6 +17,7 @@ process.once("message", (job: SyncJob) => {
   process.on("message", () => {
     process.send?.(responseTo(() => (replica ??= new LibsqlReplica(job)).sync()));
   });
+  process.send?.({ started: true } satisfies SyncerStarted);
 });
 
 function responseTo(sync: () => void): SyncResponse {
