@@ -159,7 +159,7 @@ describe("an upload with disableLatest=true", () => {
   test.each([
     ["with a manifest", { "manifest.yaml": "# kept\nname: bumped\nenv: { A: b }" }],
     ["with only package.json", { "package.json": '{ "name": "bumped" }' }],
-  ])("disables the version latest and serves the new version (package %s)", async (_, metadata) => {
+  ])("disables the version `latest` and serves the new version (package %s)", async (_, metadata) => {
     await upload({ ...metadata, "index.js": serving("latest") }, {});
     expect(await bodyOf("bumped")).toBe("latest");
     await upload({ "manifest.yaml": "name: bumped\nversion: 0.1.0", "index.js": serving("0.1.0") }, { disableLatest: "true" });

@@ -38,7 +38,7 @@ test("merged health has the most severe state with its reason, and lists all dae
   ]);
 });
 
-test("merged health is ok if one daemon reports ok and others report idle or disabled", () => {
+test("merged health is `ok` if the daemons report `ok`, `idle` and `disabled`", () => {
   const [health] = mergeHealth([daemon("a", shop("disabled")), daemon("b", shop("idle")), daemon("c", shop("ok"))]);
   expect(health).toMatchObject({ state: "ok", instance: "c" });
 });
