@@ -184,7 +184,7 @@ describe("a change of single configuration fields", () => {
     expect(keysOf(text)).toEqual([...keysOf(before), "accessLog"]);
   });
 
-  test("removes a field when its new value is null", async () => {
+  test("removes a field when its new value is `null`", async () => {
     const shown = await change({ accessLog: null });
 
     expect(await textOf()).not.toContain("accessLog");

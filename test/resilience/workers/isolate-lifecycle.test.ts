@@ -203,7 +203,7 @@ describe("the pool of all isolates", () => {
     await Promise.all(clients);
   });
 
-  test("rejects a request with Retry-After when 1024 requests of its worker wait", async () => {
+  test("rejects a request with Retry-After when 1024 requests of the worker wait", async () => {
     const gate = createServer();
     gate.listen(0, "127.0.0.1");
     await once(gate, "listening");

@@ -91,7 +91,7 @@ describe("the figures of the overview tiles", () => {
     });
   });
 
-  test("end the sparkline of a current value with this value", () => {
+  test("add the current value at the end of the sparkline", () => {
     expect(currentFigure(5, [1, null, 2], "1h")).toEqual({ value: 5, note: "Now, and over the last 1 h", values: [1, 2, 5] });
     expect(currentFigure(5, [null], "1h")).toEqual({ value: 5, note: "Now", values: [] });
   });
@@ -168,7 +168,7 @@ const incidentsOfInstances = (...instances: readonly ListedInstance[]) =>
   incidentsOf({ instances, nowSeconds: 0 }).map(({ state, subject, reason }) => `${state}: ${subject}: ${reason}`);
 
 describe("incidents of daemons", () => {
-  test("contain the unreachable daemons with their problems, and daemons that are gone", () => {
+  test("contain the unreachable daemons with their problems, and the `gone` daemons", () => {
     expect(incidentsOfInstances(listed("a", "ready"), listed("b", "draining"), listed("c", "starting"))).toEqual([]);
     expect(
       incidentsOfInstances(listed("a", "ready"), listed("b", "unreachable", "It did not respond within 2 s."), listed("c", "gone")),
@@ -185,7 +185,7 @@ describe("incidents of daemons", () => {
     ]);
   });
 
-  test("omit a daemon that is gone if another daemon has its name", () => {
+  test("omit a `gone` daemon if another daemon has the same name", () => {
     expect(incidentsOfInstances(listed("a", "ready"), { ...listed("a", "gone"), id: "earlier" })).toEqual([]);
   });
 });
