@@ -67,7 +67,7 @@ describe("an upload with check=true", () => {
       "check: /up",
       "GET /up failed",
     ],
-  ])("is rejected when it contains code %s, and the installed version stays active", async (_, source, manifest, reason) => {
+  ])("is rejected when the check fails, and the old version stays active (code %s)", async (_, source, manifest, reason) => {
     const before = await installed();
     const refused = expect.objectContaining({ code: "WORKER_CHECK_FAILED", message: expect.stringContaining(reason) as string });
     await expect(uploadCode(source, { manifest })).rejects.toEqual(refused);

@@ -42,7 +42,7 @@ async function read(name: string, variable: string): Promise<unknown> {
 const code = (expected: string) => expect.objectContaining({ error: expect.objectContaining({ code: expected }) as unknown }) as unknown;
 
 describe("the value of a secret", () => {
-  test("is in env and process.env, even if the secret is set while the worker runs", async () => {
+  test("is in `env` and `process.env`, even if the secret is set while the worker runs", async () => {
     await set("reads", "STRIPE_KEY", "before the upload");
     await deploy("reads");
     expect(await read("reads", "STRIPE_KEY")).toBe("before the upload");

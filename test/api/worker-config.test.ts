@@ -102,7 +102,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("contains env, secret names and manifest text for a key with workers:install", async () => {
+  test("contains `env`, secret names and manifest text for a key with workers:install", async () => {
     expect(await show()).toMatchObject({
       editable: true,
       env: [
@@ -114,7 +114,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("contains neither env values nor manifest text for a viewer key", async () => {
+  test("contains neither values of `env` nor manifest text for a viewer key", async () => {
     const shown = await show(viewer);
 
     expect(shown).toMatchObject({
