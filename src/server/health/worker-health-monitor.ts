@@ -122,7 +122,7 @@ export class WorkerHealthMonitor {
     this.#workers.set(name, next);
     if (!this.#timer) return;
     this.#checkOne(next);
-    // The version can change without a change of the state.
+    // Stores the record even if the state has not changed, because the version in the record can have changed.
     if (this.#workers.get(name) === next) this.#store(next);
   }
 

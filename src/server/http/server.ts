@@ -60,7 +60,8 @@ export function createHttpServer({
   const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) => {
     const { host } = request.headers;
     const problem = problemOfHead(request);
-    // Skips the check of allowed host names, because the daemon accepts every host name that belongs to a worker.
+    // Skips the check of allowed host names for a host name of a worker, because the daemon accepts every host name that belongs to a
+    // worker.
     if (problem || hostTarget) return problem;
     return isSoundHost(host)
       ? problemOfHost(host, allowedHosts)

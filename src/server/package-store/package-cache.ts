@@ -99,7 +99,10 @@ export class PackageCache {
     }
   }
 
-  /** Measures new folders, notes which versions were used, and forgets versions with other content. Returns the total size in bytes. */
+  /**
+   * Measures new folders, notes which versions were used, and forgets versions whose digest in the index has changed. Returns the total
+   * size in bytes.
+   */
   async #measure(): Promise<number> {
     const { digestOf, useOf } = this.#options;
     let totalBytes = 0;

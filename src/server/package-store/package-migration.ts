@@ -123,7 +123,10 @@ export class PackageMigration {
     return { moved, present, local };
   }
 
-  /** Returns whether the folder came from the store. The next start of the daemon replaces or deletes a folder that is not current. */
+  /**
+   * Returns whether the folder came from the store, even if the folder is outdated or the store has deleted the package. The next start of
+   * the daemon replaces or deletes such a folder.
+   */
   async #isPresent(found: LocalPackage, rows: Rows): Promise<boolean> {
     const digest = digestOfFolder(found.folder);
     if (digest === undefined) return false;

@@ -171,7 +171,8 @@ export class WorkerPackages implements PackageOwner {
   async #setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
     const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
     const found = changeableVersion(this.#catalog, name, version);
-    // Another daemon can have changed a shared version, and this daemon possibly has not received the change yet. So the store decides.
+    // Calls the store even if `enabled` already has this value here. Another daemon can have changed a shared version, and this daemon
+    // possibly has not received the change yet.
     if (isDoneAlready(found)) return await this.#options.store.setEnabled(found, enabled);
     const area = this.#areas.of(found.directory);
     const isDone = await inTransaction(area, async (staged) => {

@@ -30,7 +30,7 @@ export class LocalLeaseDatabase implements LeaseDatabase {
     return (await this.write([statement]))[0] ?? [];
   }
 
-  /** No other daemon uses the file, so a request always succeeds in time. */
+  /** Returns a limit that every request meets, because no other daemon uses the file. */
   requestLimit(): LeaseLimit {
     return { notAfterMs: Number.MAX_SAFE_INTEGER, condition: { sql: "TRUE", values: [] } };
   }

@@ -220,8 +220,8 @@ export class Replication {
     const position = this.#replica.readPosition();
     const known = this.#knownPosition();
     let head = await fetchHead(primary, known);
-    // Compares again if the primary has confirmed a change of this daemon meanwhile, because the new history of the primary possibly lacks
-    // this change.
+    // Compares the primary with this daemon again if the primary has confirmed a change of this daemon meanwhile. The new history of the
+    // primary possibly lacks this change.
     if (head && known && this.#newest && this.#newest.epoch !== head.epoch && this.#newest.revision > known.revision) return this.#align();
     const kind = known && divergenceKind(known, head, this.#divergence !== undefined || this.#replica.isDiverged);
     if (kind) throw await this.#diverge(kind, known, head);
@@ -289,8 +289,8 @@ export class Replication {
       );
     const rows = rowsOf(reader.allRows(), ownRows());
     await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
-    // Forgets the newest known position. If the daemon knows this position only from a response, the history that it has written can end
-    // before it.
+    // Forgets the newest known position. If the daemon knows this position only from a response, the history that the daemon has written
+    // can end before this position.
     this.#newest = undefined;
   }
 

@@ -48,7 +48,7 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
   return { directory: mount.path, name: found.name, segments, folder: path.join(mount.path, ...segments) };
 }
 
-/** Files that a change adds to a package folder or removes from it. Contains only files directly in the package folder. */
+/** Added files by name. Each function calls `read` with the path of its file. The path is valid only during this call. */
 interface RootChange {
   readonly unit: Unit;
   readonly gone?: readonly string[];

@@ -18,7 +18,7 @@ const probeScript =
  */
 const namedShare = 0.25;
 
-/** User ids for isolates. Each isolate gets a user of its own while unused ids exist. */
+/** Assigns user ids to isolates. Each isolate gets a user of its own while unused ids exist. */
 export class UidPool {
   readonly #first: number;
   readonly #count: number;
@@ -107,7 +107,10 @@ export class UidPool {
   }
 }
 
-/** Content of the file: the index of the user for each worker name. Indexes count from the beginning of the reserved part. */
+/**
+ * Content of the file: the index of the user for each worker name. Indexes count from the first of the user ids that are reserved for
+ * workers.
+ */
 type Places = Record<string, number>;
 
 /**
