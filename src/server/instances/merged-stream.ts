@@ -33,7 +33,7 @@ type Paging = "read" | "ask" | "limit";
 
 /**
  * Entries that this daemon and other daemons send as a stream. If `read`, `ask` and `limit` are set, the stream begins with the newest
- * entries of all daemons together. Otherwise each daemon sends its stored entries by itself.
+ * entries of all daemons together. Otherwise the stream of each daemon begins with its own stored entries.
  */
 export interface StreamSource<Offered extends Operations, Item extends Entry>
   extends Omit<EntrySource<Offered, Item>, Paging>, Partial<Pick<EntrySource<Offered, Item>, Paging>> {

@@ -236,8 +236,8 @@ export class Replication {
       head.epoch === this.#newest?.epoch ? this.#newest : undefined,
     );
     if (!position) await this.#renew("there is no replica");
-    // Keeps own changes with a higher revision than the new replica. These changes belong to the new history, because its revisions are
-    // higher than all earlier revisions.
+    // Fetches a new replica, but keeps own changes with a higher revision than this replica. These changes belong to the new history,
+    // because its revisions are higher than all earlier revisions.
     else if (position.epoch !== head.epoch || !this.#hasOwnRows)
       await this.#renew("another daemon resynced the primary, which has all changes of this daemon");
     else if (position.revision < head.oldest) await this.#renew("the replica is older than all revisions that the primary keeps");

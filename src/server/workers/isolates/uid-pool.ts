@@ -29,8 +29,8 @@ export class UidPool {
   #next: number;
 
   /**
-   * Returns undefined if this process cannot change the user of processes. The same worker name gets another user in another `daemon`,
-   * because a daemon kills all processes of its users. `file` contains the user of each worker name.
+   * Returns undefined if this process cannot change the user of processes. With another `daemon`, a worker name gets another user, because
+   * each daemon kills all processes of its users. `file` contains the user of each worker name.
    */
   static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
     const setpriv = findSystemTool("setpriv");
