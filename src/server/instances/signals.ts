@@ -33,7 +33,7 @@ interface SignalsOptions {
 
 /**
  * Sends requests of operators to all daemons with the same primary, through records. A daemon carries out signals that are sent after its
- * start, and ignores its own.
+ * start, and ignores the signals that it has sent itself.
  */
 export class Signals {
   readonly #options: SignalsOptions;

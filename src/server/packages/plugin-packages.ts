@@ -139,7 +139,7 @@ export class PluginPackages implements PackageOwner {
       await discardAfter(retiring, staged);
       return isHere;
     });
-    // Starts again if the plugin was uploaded or deleted meanwhile.
+    // Repeats the whole operation if the plugin was uploaded or deleted meanwhile.
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 

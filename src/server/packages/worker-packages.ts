@@ -193,7 +193,7 @@ export class WorkerPackages implements PackageOwner {
       void staged.discard();
       return isHere;
     });
-    // Starts again if an upload has installed the version in another directory meanwhile.
+    // Repeats the whole operation if an upload has installed the version in another directory meanwhile.
     if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 

@@ -265,8 +265,8 @@ export class Replication {
     this.#divergedState = state;
     this.#divergedEpoch = head?.epoch;
     this.#replica.isDiverged = true;
-    // Reports only a change of the kind or of the number of missing revisions. A change of another daemon in the primary alters the state,
-    // but usually not this number.
+    // Reports the divergence only if its kind or the number of missing revisions has changed. A change that another daemon makes in the
+    // primary usually changes neither.
     if (before?.kind !== kind || before.missingCount !== divergence.missingCount) onDivergence(divergence);
     return new DivergedError(divergence);
   }
