@@ -222,7 +222,7 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
 }
 
 /**
- * Returns an error if a proxy could interpret the request in another way, although Node.js accepted the request. Otherwise returns
+ * Returns an error if a proxy could interpret the request differently than Node.js, which accepted the request. Otherwise returns
  * undefined.
  */
 function problemOfHead(request: IncomingMessage): ApiError | undefined {

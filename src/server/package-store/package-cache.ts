@@ -62,7 +62,7 @@ export class PackageCache {
     this.#timer = setInterval(() => this.#trimSoon(), lookEveryMs).unref();
   }
 
-  /** Adds a version whose folder has the same content as the index. Deletes other versions if the total size is above the limit. */
+  /** Adds a downloaded version whose digest is the same as in the index. Deletes other versions if the total size is above the limit. */
   note(version: DownloadedVersion): void {
     if (this.#versions.get(version.folder)?.digest === version.digest) return;
     this.#versions.set(version.folder, { ...version, sizeBytes: undefined, usedAtMs: 0, requestCount: 0, isReported: false });

@@ -19,7 +19,10 @@ const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
  * follow the last run.
  */
 const leastListedRuns = 5;
-/** Maximum number of missed times of a schedule that the daemon checks one by one. Then it uses the next time after now. */
+/**
+ * Maximum number of missed times of a schedule that the daemon checks one by one. After this number, the daemon continues with the next
+ * time after now.
+ */
 const mostMissed = 60;
 const stillRunning = "The previous run has not finished.";
 

@@ -48,11 +48,11 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
   return { directory: mount.path, name: found.name, segments, folder: path.join(mount.path, ...segments) };
 }
 
-/** Added files by name. Each function calls `read` with the path of its file. The path is valid only during this call. */
+/** Files that a change adds to a package folder or removes from it. Contains only files directly in the package folder. */
 interface RootChange {
   readonly unit: Unit;
   readonly gone?: readonly string[];
-  /** Added files by name. The function calls `read` with the path of the file. The path is valid only during this call. */
+  /** Added files by name. Each function calls `read` with the path of its file. The path is valid only during this call. */
   readonly come?: ReadonlyMap<string, (read: (file: string) => void) => void>;
 }
 

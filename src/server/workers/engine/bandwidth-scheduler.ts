@@ -93,8 +93,8 @@ export class BandwidthShare {
   }
 
   /**
-   * Requests the transfer of `bytes`. If no other worker receives requests, the scheduler releases them immediately. Otherwise they wait in
-   * the queue.
+   * Requests the transfer of `bytes` bytes. If no other worker receives requests, the scheduler releases these bytes immediately. Otherwise
+   * the bytes wait in the queue.
    */
   ask(bytes: number): void {
     if (this.#isClosed) return;
