@@ -20,7 +20,7 @@ const connectionsCheckingIntervalMs = 5_000;
 const requestTimeoutMs = 15 * 60_000;
 /**
  * Idle time in ms after which the daemon closes a connection. Common proxies close earlier, so they send no request on a closing
- * connection. Clients receive whole seconds and close up to 1 s earlier.
+ * connection. Clients receive this time in whole seconds and close up to 1 s earlier.
  */
 const keepAliveTimeoutMs = 75_999;
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {

@@ -251,8 +251,8 @@ export class CronJobs {
 }
 
 /**
- * Returns the newest past time of the schedule and sets `nextMs` to the next time. If the daemon was busy, several times can have passed. After
- * more than `mostMissed` missed times, returns the last one that it has checked.
+ * Returns the newest past time of the schedule and sets `nextMs` to the next time. If the daemon was busy, several times can have passed.
+ * After `mostMissed` missed times, returns the last missed time that it has checked.
  */
 function latestSlotMs(job: Job): number {
   let slotMs = job.nextMs;
