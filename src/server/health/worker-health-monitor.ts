@@ -16,7 +16,7 @@ const suspectMs = 30 * 60_000;
  */
 const problemStates: ReadonlySet<string> = new Set(["failing", "backoff", "degraded"]);
 /**
- * Time in ms after the start of the daemon in which a state "degraded" counts as a continuation of the stored state. A running daemon also
+ * Time in ms after the start of the daemon in which a problem counts as a continuation of a stored state "degraded". A running daemon also
  * ends this state after one minute without requests.
  */
 const degradedMemoryMs = 60_000;
