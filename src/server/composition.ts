@@ -135,7 +135,8 @@ export async function openServices(
     },
     retire,
     onElsewhere: ({ type, name, version }) => {
-      // A package store reports a deleted worker as the deletion of each version.
+      // Deletes the logs and runs of a worker after its last version, because a package store reports a deleted worker as the deletion of
+      // each version.
       if (type === "worker.version-deleted" && !packages.isInstalled(name, undefined)) {
         logs.forget(name);
         cronRuns.forget(name);

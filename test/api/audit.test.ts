@@ -109,7 +109,7 @@ test("the audit log can be filtered by action, caller and time, and read in page
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("a key can read the audit log only with audit:read and for its own namespaces", async () => {
+test("a key needs audit:read, and reads only entries of its own calls and namespaces", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");

@@ -67,7 +67,7 @@ describe("an upload with check=true", () => {
       "check: /up",
       "GET /up failed",
     ],
-  ])("is rejected when it contains code %s, and the installed version stays active", async (_, source, manifest, reason) => {
+  ])("is rejected when the check fails, and the old version stays active (code %s)", async (_, source, manifest, reason) => {
     const before = await installed();
     const refused = expect.objectContaining({ code: "WORKER_CHECK_FAILED", message: expect.stringContaining(reason) as string });
     await expect(uploadCode(source, { manifest })).rejects.toEqual(refused);
@@ -159,7 +159,7 @@ describe("an upload with disableLatest=true", () => {
   test.each([
     ["with a manifest", { "manifest.yaml": "# kept\nname: bumped\nenv: { A: b }" }],
     ["with only package.json", { "package.json": '{ "name": "bumped" }' }],
-  ])("disables the version latest and serves the new version (package %s)", async (_, metadata) => {
+  ])("disables the version `latest` and serves the new version (package %s)", async (_, metadata) => {
     await upload({ ...metadata, "index.js": serving("latest") }, {});
     expect(await bodyOf("bumped")).toBe("latest");
     await upload({ "manifest.yaml": "name: bumped\nversion: 0.1.0", "index.js": serving("0.1.0") }, { disableLatest: "true" });

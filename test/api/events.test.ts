@@ -146,7 +146,7 @@ describe("the event stream", () => {
     await reader.stop();
   });
 
-  test("contains only events that the permissions and namespaces of the key permit", async () => {
+  test("contains only events that the key is allowed to read", async () => {
     const readerWith = async (permissions: ("workers:read" | "plugins:read" | "keys:read" | "keys:create")[], namespaces = ["*"]) => {
       const { data } = await root.keys.create({ body: { name: "reader", role: "custom", permissions, namespaces } });
       return follow(connect(daemon.url, data.key));
@@ -198,7 +198,7 @@ describe("the event stream", () => {
     },
   );
 
-  test("continues after an event ID or a time without lost or duplicate events", async () => {
+  test("continues without lost or duplicate events after an event ID or a time", async () => {
     const reader = await follow(root, { type: "key" });
     // No event occurred while this reader was connected, but it has an ID to resume from.
     const lastEventId = String(reader.seen.at(-1)?.id);

@@ -94,7 +94,7 @@ describe("the old key", () => {
 });
 
 describe("a key that rotates itself or another key", () => {
-  test("remains valid after it rotates itself, but cannot do so without a grace period", async () => {
+  test("can rotate itself only with a grace period, and then remains valid", async () => {
     const own = await create({ role: "admin" });
     const by = connect(daemon.url, own.key);
     const before = await withoutUse();

@@ -66,7 +66,7 @@ describe("a new key", () => {
     expect(Math.abs(created.createdAt - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test("has each permission once, and only the namespace * if the request contains *", async () => {
+  test("has each permission once, and only the namespace `*` if the request contains `*`", async () => {
     const everywhere = await create({ role: "custom", permissions: ["keys:read", "workers:read", "keys:read"], namespaces: ["@a", "*"] });
 
     expect(everywhere).toMatchObject({ permissions: ["keys:read", "workers:read"], namespaces: ["*"] });

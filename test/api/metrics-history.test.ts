@@ -75,7 +75,7 @@ describe("the metrics history of a daemon", () => {
     expect(totalOf(await read("shop"))).toBe(totalOf(before) + 3);
   });
 
-  test("shows a key of one namespace only the workers of this namespace", async () => {
+  test("hides the workers of other namespaces from a key of one namespace", async () => {
     await install("@team/app");
     await request("/@team/app/", 4);
     await restart();

@@ -42,7 +42,7 @@ async function read(name: string, variable: string): Promise<unknown> {
 const code = (expected: string) => expect.objectContaining({ error: expect.objectContaining({ code: expected }) as unknown }) as unknown;
 
 describe("the value of a secret", () => {
-  test("is in env and process.env, even if the secret is set while the worker runs", async () => {
+  test("is in `env` and `process.env`, even if the secret is set while the worker runs", async () => {
     await set("reads", "STRIPE_KEY", "before the upload");
     await deploy("reads");
     expect(await read("reads", "STRIPE_KEY")).toBe("before the upload");
@@ -52,7 +52,7 @@ describe("the value of a secret", () => {
     expect(await read("reads", "STRIPE_KEY")).toBe(null);
   });
 
-  test("comes from the worker's secret, else from its namespace, else from the manifest", async () => {
+  test("comes from the worker's secret, else the namespace's secret, else the manifest", async () => {
     await deploy("layers", { manifest: "env: { LAYER: manifest }\n" });
     expect(await read("layers", "LAYER")).toBe("manifest");
     await setForAll("LAYER", "namespace");
@@ -99,7 +99,7 @@ describe("the value of a secret", () => {
 describe("a required secret", () => {
   const manifest = "secrets: [NEEDED, { name: DEBUG, optional: true }]\n";
 
-  test("prevents an upload when its value is not set, and the upload changes nothing", async () => {
+  test("prevents an upload when the secret has no value, and the upload changes nothing", async () => {
     await deploy("needs");
     await expect(deploy("needs", { version: "2.0.0", manifest })).rejects.toMatchObject({
       code: "SECRET_MISSING",

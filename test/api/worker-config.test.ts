@@ -102,7 +102,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("contains env values, secret names and manifest text for a key that can install", async () => {
+  test("contains `env`, secret names and manifest text for a key with workers:install", async () => {
     expect(await show()).toMatchObject({
       editable: true,
       env: [
@@ -114,7 +114,7 @@ describe("the configuration of a version", () => {
     });
   });
 
-  test("contains neither env values nor manifest text for a viewer key", async () => {
+  test("contains neither values of `env` nor manifest text for a viewer key", async () => {
     const shown = await show(viewer);
 
     expect(shown).toMatchObject({
@@ -156,7 +156,7 @@ describe("the configuration of a version", () => {
     await expect(show(root, { ...shop, name: "none" })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND" });
   });
 
-  test("of a built-in worker cannot be changed", async () => {
+  test("cannot be changed when the worker is built in", async () => {
     const built = (await root.workers.list()).find(({ name }) => name === "cpanel");
     const params = { scope: "_", name: "cpanel", version: built?.versions[0] ?? "" };
     const { etag, editable } = await show(root, params);
@@ -184,7 +184,7 @@ describe("a change of single configuration fields", () => {
     expect(keysOf(text)).toEqual([...keysOf(before), "accessLog"]);
   });
 
-  test("removes a field when its new value is null", async () => {
+  test("removes a field when its new value is `null`", async () => {
     const shown = await change({ accessLog: null });
 
     expect(await textOf()).not.toContain("accessLog");

@@ -49,7 +49,7 @@ async function load(clients: number): Promise<void> {
 }
 
 describe("worker health", () => {
-  test("is idle before the first request, and disabled if no version is enabled", async () => {
+  test("is `idle` before the first request, and `disabled` if no version is enabled", async () => {
     const startedAt = Math.floor(Date.now() / 1000);
     await install("quiet", working);
     expect(await healthOf("quiet")).toEqual({ name: "quiet", version: "1.0.0", state: "idle", since: expect.any(Number) });
@@ -63,7 +63,7 @@ describe("worker health", () => {
     expect(await healthOf("quiet")).toBeUndefined();
   });
 
-  test("is failing while every request fails, and contains the position of the error", async () => {
+  test("is `failing` while every request fails, and contains the position of the error", async () => {
     await install("basket", working, "1.0.0");
     await get("/basket/", 3);
     await install("basket", throwing, "1.1.0");
@@ -80,13 +80,13 @@ describe("worker health", () => {
     expect(Math.abs((health?.lastError?.at ?? 0) - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test("is ok again after a rollback to a version that works", async () => {
+  test("is `ok` again after a rollback to a version that works", async () => {
     await root.workers.disable({ params: { scope: "_", name: "basket", version: "1.1.0" } });
     await get("/basket/");
     expect(await healthOf("basket")).toEqual({ name: "basket", version: "1.0.0", state: "ok", since: expect.any(Number) });
   });
 
-  test("is failing if the code cannot load, and contains the load error", async () => {
+  test("is `failing` if the code cannot load, and contains the load error", async () => {
     await install("unloadable", `import "./missing.js";\n${working}`);
     await get("/unloadable/");
     expect(await healthOf("unloadable")).toMatchObject({
@@ -103,7 +103,7 @@ describe("worker health", () => {
     expect(await healthOf("typo")).toMatchObject({ state: "failing", lastError: { file: "index.js", line: 2 } });
   });
 
-  test("is degraded while few requests fail", async () => {
+  test("is `degraded` while few requests fail", async () => {
     await install("flaky", `let count = 0;\nexport default { fetch: () => new Response("", { status: (count += 1) === 3 ? 500 : 200 }) };`);
     await get("/flaky/", 20);
     expect(await healthOf("flaky")).toMatchObject({
@@ -113,7 +113,7 @@ describe("worker health", () => {
     });
   });
 
-  test("is backoff after repeated crashes", async () => {
+  test("is `backoff` after repeated crashes", async () => {
     await install("crashing", `export default { fetch: () => process.exit(3) };`);
     await get("/crashing/", 3);
     await vi.waitFor(async () =>
@@ -125,7 +125,7 @@ describe("worker health", () => {
     );
   });
 
-  test("is ok again when enough requests have succeeded after failed requests", async () => {
+  test("is `ok` again when enough requests have succeeded after failed requests", async () => {
     await install(
       "healing",
       `let count = 0;\nexport default { fetch: () => new Response("", { status: (count += 1) <= 4 ? 500 : 200 }) };`,
@@ -136,7 +136,7 @@ describe("worker health", () => {
     expect(await healthOf("healing")).toMatchObject({ state: "ok" });
   });
 
-  test("is degraded and names the new version if this version tripled the p99 latency", async () => {
+  test("is `degraded` and names the new version if this version tripled the p99 latency", async () => {
     await install("slowed", waiting(20), "1.0.0");
     await load(10);
     await install("slowed", waiting(1500), "1.1.0");
@@ -160,7 +160,7 @@ describe("worker health", () => {
     expect(names).toContain("basket");
   });
 
-  test("causes an event at each change of the state, except between ok and idle", async () => {
+  test("causes an event at each change of the state, except between `ok` and `idle`", async () => {
     const seen: unknown[] = [];
     const response = await fetch(`${daemon.url}/api/events?type=worker&worker=basket&since=1h`, {
       headers: { "x-api-key": daemon.rootKey },

@@ -103,7 +103,7 @@ describe("the log of a worker", () => {
     ]);
   });
 
-  test("causes WORKER_NOT_FOUND for an unknown worker, with and without follow", async () => {
+  test("causes WORKER_NOT_FOUND for an unknown worker, with and without `follow`", async () => {
     const none = { scope: "_", name: "none" };
     await expect(root.workers.logs({ params: none })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND", status: 404 });
     expect(await follow(root, {}, {}, none).done).toMatchObject({ code: "WORKER_NOT_FOUND" });
@@ -120,8 +120,8 @@ describe("the log of a worker", () => {
   });
 });
 
-describe("following the log of a worker", () => {
-  test("sends an unbuffered event stream in response to GET, and only headers for HEAD", async () => {
+describe("the stream of a worker's log", () => {
+  test("is sent unbuffered in response to GET; the response to HEAD has only headers", async () => {
     const url = `${daemon.url}/api/workers/@team/talker/logs?follow=1`;
     const controller = new AbortController();
     for (const method of ["GET", "HEAD"]) {
@@ -138,7 +138,7 @@ describe("following the log of a worker", () => {
     controller.abort();
   });
 
-  test("sends matching entries and continues after the last entry without loss", async () => {
+  test("contains matching entries and continues after the last entry without loss", async () => {
     await say("before the reader");
     const reader = follow(root, { text: "reader", limit: 1 });
     await expect.poll(() => texts(reader.seen)).toEqual(["before the reader"]);

@@ -65,7 +65,7 @@ rm -r /run/systemd/system/runtimed.service.d; systemctl daemon-reload; systemctl
   end: "",
 };
 
-describe("the shipped systemd unit on a booted machine", () => {
+describe("the service of the shipped systemd unit on a booted machine", () => {
   let output: Record<string, string>;
 
   beforeAll(async () => {
@@ -100,7 +100,7 @@ describe("the shipped systemd unit on a booted machine", () => {
     expect(JSON.parse(output["restart under load"] ?? "")).toEqual({ failed: 0, hasServed: true });
   });
 
-  test("restarts a daemon that hangs, but not a daemon that exits with code 78", () => {
+  test("is restarted when it hangs, but not when it exits with code 78", () => {
     expect(output["watchdog"]).toBe("1\nhello");
     expect(output["bad configuration"]).toBe("78\n0");
   });

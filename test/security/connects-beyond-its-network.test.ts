@@ -166,13 +166,13 @@ test("an upload is rejected when it requests a host outside of the operator's li
   expect((await fetch(`${daemon.url}/attacker/`)).status).toBe(404);
 });
 
-test("a worker with the network mode none cannot connect", async () => {
+test("a worker with the network mode `none` cannot connect", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" }, "network:\n  mode: none\n");
   expect(await ask({})).toBe("EACCES");
   expect(connections).toBe(0);
 });
 
-test("a worker can connect to local addresses when RUNTIME_WORKER_NETWORK is all", async () => {
+test("a worker can connect to local addresses with RUNTIME_WORKER_NETWORK=all", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" });
   expect(await ask({})).toBe("connected");
 });

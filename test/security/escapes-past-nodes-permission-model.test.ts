@@ -140,7 +140,7 @@ test("a program without any sandbox layer can read files and open ports", async 
   expect(await readFile(secret, "utf8")).not.toBe(secretText);
 });
 
-test("Node's permission model alone denies access to files, programs and listening", async () => {
+test("Node's permission model alone denies file access, programs and listening", async () => {
   const server = await WorkerServer.start({ kernelLayers: Promise.resolve(noLayers("left out by a test")) });
   try {
     await server.add("app", {

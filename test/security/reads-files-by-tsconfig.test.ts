@@ -33,7 +33,7 @@ describe.each([
     ["a pattern of paths", '{ "compilerOptions": { "paths": { "x/*": ["./*"] } } }', importing("x/../../../secret.json"), ""],
     ["paths with a link", '{ "compilerOptions": { "paths": { "x": ["./link.json"] } } }', importing("x"), ""],
     ["baseUrl", '{ "compilerOptions": { "baseUrl": "../../.." } }', importing("secret"), ""],
-  ])("cannot read files outside of its folder by %s", async (kind, tsconfig, index, expected) => {
+  ])("cannot read files outside of the worker's folder by %s", async (kind, tsconfig, index, expected) => {
     const name = kind.replaceAll(" ", "-").toLowerCase();
     const version = await server.add(name, {
       files: {

@@ -91,7 +91,7 @@ describe("a process that replaces a folder of a static site by a symbolic link",
     }
   });
 
-  it("leaves no file open after complete, partial and aborted responses", async () => {
+  it("cannot make the daemon keep a file open after complete or aborted responses", async () => {
     const open = async () => (await readdir(`/proc/${daemon.process.pid}/fd`)).length;
     const url = `${daemon.url}/page/t/large-3.txt`;
     const before = await open();

@@ -128,7 +128,7 @@ describe("a worker that tries to open a socket", () => {
     for (const host of ["127.0.0.1", "::1"]) expect(await connectTo(host, port)).toBe("ECONNREFUSED");
   });
 
-  it.each(Object.keys(listenWays))("can listen on a port number only (attempt: %s)", async (wayIn) => {
+  it.each(Object.keys(listenWays))("cannot listen without a port number (attempt: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a socket path, descriptor or handle\. Listen on a port number/);
   });
 
@@ -136,7 +136,7 @@ describe("a worker that tries to open a socket", () => {
     expect(await attack(wayIn)).toMatch(/^(?:200 -13$|403 (?:A worker cannot listen|listen EACCES|bind EACCES))/);
   });
 
-  it.each(Object.keys(udpWays))("gets an error with a hint to request the permission udp (call: %s)", async (wayIn) => {
+  it.each(Object.keys(udpWays))("gets an error with a hint to request the permission `udp` (call: %s)", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot open a UDP socket, not even to send, without the permission "udp"/);
   });
 
@@ -154,7 +154,7 @@ describe("a worker that tries to open a socket", () => {
     expect(await attack("node:cluster")).toMatch(/^403 A worker cannot start other processes, .* Set `instances` in the manifest/);
   });
 
-  it("can exchange datagrams with the permission udp, but cannot listen", async () => {
+  it("can exchange datagrams with the permission `udp`, but cannot listen", async () => {
     expect(await attack("dgram.createSocket().send", "with-udp")).toBe('200 "done"');
     expect(await attack("dgram.createSocket().bind", "with-udp")).toMatch(/^200 /);
     expect(await attack("listen of a Unix socket", "with-udp")).toMatch(/^403 A worker cannot listen/);

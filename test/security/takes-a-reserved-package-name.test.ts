@@ -43,7 +43,7 @@ describe("an upload with a package name that npm or Windows reserves", () => {
     },
   );
 
-  it("is rejected for every reserved name, but not for longer names such as console", () => {
+  it("is rejected for every reserved name, but not for longer names such as `console`", () => {
     expect(reserved.filter((name) => isPackageName(name))).toEqual([]);
     const free = ["console", "auxiliary", "@con/app", "com10"];
     expect(free.filter((name) => isPackageName(name))).toEqual(free);

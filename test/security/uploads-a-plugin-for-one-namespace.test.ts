@@ -101,7 +101,7 @@ describe.each(modes)("the setting RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
     expect(await outcomeOf(upload)).toBe(mode === "permitted" ? "NAMESPACE_DENIED" : "PLUGIN_UPLOADS_RESTRICTED");
   });
 
-  test.each(callers)("does not allow a plugin whose base is the path of a worker (caller: %s)", async (caller) => {
+  test.each(callers)("does not allow a plugin whose base path is the path of a worker (caller: %s)", async (caller) => {
     const outcome = await outcomeOf(clientOf(caller).plugins.upload({ file: await pluginOf("@team/thief", "/dep") }));
     expect(outcome).toBe(allowed[mode].includes(caller) ? "BASE_TAKEN" : "PLUGIN_UPLOADS_RESTRICTED");
     expect(await (await fetch(`${daemon.url}/dep/`)).text()).toBe("the worker");

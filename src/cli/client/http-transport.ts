@@ -145,7 +145,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTi
   clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
 }
 
-/** A timeout that a caller can start again. */
+/** Calls `onEnd` after a time limit. The caller can restart the time limit. */
 class Clock {
   readonly #onEnd: (limitMs: number) => void;
   #timer: NodeJS.Timeout | undefined;

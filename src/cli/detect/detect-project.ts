@@ -172,7 +172,7 @@ async function findOutput(folder: string, outputs: readonly FrameworkOutput[], s
   return undefined;
 }
 
-/** Replaces the `*` in a path with the folder that exists at this place. Returns undefined if there is no folder or more than one. */
+/** Replaces the `*` in a path with the only folder at this position. Returns undefined if there is no folder or more than one. */
 async function expandedFile(folder: string, file: string): Promise<string | undefined> {
   const [before, after] = file.split("*");
   if (before === undefined || after === undefined) return file;

@@ -71,7 +71,7 @@ export class DevDaemon {
         // Disables system users for isolates, because other users cannot read the private folder of `runtimectl dev`. The value also
         // prevents a warning if root runs the daemon.
         RUNTIME_WORKER_UIDS: "off",
-        // At all other levels, the log does not contain the debug output of workers.
+        // Uses this level, because at all other levels the log does not contain the debug output of workers.
         RUNTIME_LOG_LEVEL: "debug",
       },
     });

@@ -13,7 +13,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Checks DNS, TCP and TLS of the daemon's origin in this order. Stops after the first check that fails. */
 export async function* checkNetwork(settings: Settings): AsyncGenerator<Finding> {
-  // With a proxy, the proxy resolves the host name and opens the connection. The discovery check then shows whether the connection works.
+  // Skips the checks, because the proxy resolves the host name and opens the connection. The discovery check then shows whether the
+  // connection works.
   if (settings.proxy) {
     yield ok("proxy", `requests to ${settings.origin.value} use the proxy of ${settings.proxy.source}`);
     return;

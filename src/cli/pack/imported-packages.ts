@@ -9,7 +9,7 @@ const modulesFolder = "node_modules/";
 
 /**
  * Returns the plan with all packages that the code imports, also from parent folders (workspaces). Excludes the project's own node_modules
- * if the build output has a separate node_modules and imports nothing from the project's.
+ * if the build output has its own node_modules and imports nothing from those of the project.
  */
 export async function withDependencies(plan: PackPlan, folder: string): Promise<PackPlan> {
   const { entrypoint, pluginEntry } = plan.facts;

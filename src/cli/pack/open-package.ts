@@ -103,7 +103,7 @@ export async function findPackageKind(source: PackageSource): Promise<PackageKin
   const declared = new Set(Object.keys(fields));
   if (pluginKeys.some((key) => declared.has(key))) return "plugin";
   if (declared.has("entrypoint") || (await isAnyFile(source, workerFiles))) return "worker";
-  // A package that changes the settings of a built-in plugin contains only a manifest, so its name decides.
+  // Also checks the name, because a package that changes the settings of a built-in plugin contains only a manifest.
   return (await isAnyFile(source, pluginModules)) || builtInPlugins.has(fields["name"]) ? "plugin" : "worker";
 }
 

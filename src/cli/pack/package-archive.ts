@@ -30,7 +30,7 @@ export interface PackageArchive extends Archive {
 /** The fields that describe the archive in the JSON documents of upload commands. */
 export const archiveFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
 
-/** Packs a folder, or opens an existing archive. When the command ends, it deletes an archive that it packed. */
+/** Packs a folder, or opens an existing archive. When the command ends, the archive is deleted if this function has packed it. */
 export async function createArchive(
   context: Context,
   source: string,

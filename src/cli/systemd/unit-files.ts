@@ -52,7 +52,7 @@ export async function unitFiles(
   ];
 }
 
-/** Sets environment variables in a unit. The template has one line for each variable, which can be commented out. */
+/** Sets environment variables in a unit. The template has one line for each variable. The line can be commented out. */
 function withEnvironment(unit: string, environment: Readonly<Record<string, string>>): string {
   return Object.entries(environment).reduce(
     (text, [name, value]) => text.replace(new RegExp(`^#?Environment=${name}=.*$`, "m"), () => `Environment=${name}=${value}`),

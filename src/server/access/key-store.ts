@@ -82,7 +82,7 @@ export interface KeyStore {
   readState(): KeyStoreState;
   /**
    * Ends a divergence, and returns the numbers of active keys and of records afterwards. Throws INDEX_NOT_DIVERGED, CHANGE_CONFLICT or
-   * KEY_STORE_UNAVAILABLE; then nothing has changed.
+   * KEY_STORE_UNAVAILABLE. After an error, nothing has changed.
    */
   resync(mode: ResyncMode): Promise<{ keys: number; records: number }>;
   /** Throws if the key store is not readable. */

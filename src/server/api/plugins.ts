@@ -34,7 +34,7 @@ export interface PluginsPort {
   loaded(): LoadedPlugin[];
 }
 
-/** Sends signals to the other daemons. */
+/** Sends the signal to reload plugins to the other daemons. */
 interface SignalsPort {
   send(signal: { readonly type: "reload-plugins"; readonly namespaces: string[] }): Promise<Notified>;
 }

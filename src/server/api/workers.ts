@@ -38,7 +38,7 @@ interface WorkerEnginePort {
   restart(folder: string): Promise<number>;
 }
 
-/** Sends signals to the other daemons. */
+/** Sends the signal to restart a worker version to the other daemons. */
 interface SignalsPort {
   send(signal: { readonly type: "restart-worker"; readonly name: string; readonly version: string }): Promise<Notified>;
 }

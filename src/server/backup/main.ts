@@ -37,7 +37,7 @@ async function run({
     return { result: { file, ...(await restoreBackup({ directories, file, isDryRun, discardOld })), directories } };
   } catch (error) {
     if (error instanceof BackupError) return { error: { code: error.code, message: error.message, hint: error.hint } };
-    // Each job reads its settings before the first change.
+    // Reports that nothing was changed, because each job reads its settings before the first change.
     if (error instanceof ConfigError) return { error: { code: "SETTING_NOT_VALID", message: `${error.message} Nothing was changed.` } };
     const { code, message } = error as NodeJS.ErrnoException;
     const isStorage = code === "ENOSPC" || code === "EDQUOT";

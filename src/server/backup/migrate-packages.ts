@@ -137,7 +137,7 @@ function isPresent({ folder }: LocalPackage): boolean {
 async function plan({ packages }: Sources, places: readonly UploadDirectory[]): Promise<Migrated> {
   const blobs = new OciBlobStore(await RegistryClient.at(packages));
   try {
-    // Shows whether the registry accepts the credential.
+    // Checks whether the registry accepts the credential, by a request for a blob that does not exist.
     await blobs.has(`sha256:${"0".repeat(64)}`);
   } finally {
     await blobs.close();

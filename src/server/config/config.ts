@@ -109,7 +109,10 @@ export interface Limits {
   /** Maximum size of a worker's data folder, and of an isolate's temporary folder. */
   readonly workerDataMaxBytes: number;
   readonly workerTemporaryMaxBytes: number;
-  /** While other workers receive requests, all streamed bodies together stay below this rate, in bytes per second for each processor. */
+  /**
+   * While a worker streams a body and other workers receive requests, all streamed bodies together stay below this rate, in bytes per
+   * second for each processor.
+   */
   readonly sharedStreamRateBytes: number;
   /** Maximum sizes of worker logs in bytes: of one worker in memory, of one worker on the disk, and of all workers in memory. */
   readonly workerLogSizeBytes: number;

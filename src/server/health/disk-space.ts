@@ -53,8 +53,8 @@ export class DiskSpace {
   }
 
   /**
-   * Returns the health check `disk-space`. If its status is `degraded`, the message names the directory with the least free space,
-   * preferably one below a limit.
+   * Returns the health check `disk-space`. If its status is `degraded`, the message names the directory with the least free space among
+   * those below a limit. If none is below a limit, the message names the directory with the least free space.
    */
   async check(): Promise<HealthCheck> {
     const spaces = (await Promise.all(this.#options.directories.map((directory) => this.#read(directory)))).flat();

@@ -1,6 +1,6 @@
 import { workerStates, type WorkerHealth } from "../../shared/contract/worker-health.js";
 
-/** Health of all workers on one daemon with a unique name, or the reason why it is missing. */
+/** Health of all workers on one daemon, or the reason why the health is missing. The name in `instance` is unique. */
 export interface DaemonHealth {
   readonly instance: { readonly name: string; readonly id: string };
   readonly answer: { readonly result: readonly WorkerHealth[] } | { readonly problem: string };

@@ -29,7 +29,10 @@ interface PluginHealthSources<Plugin extends Installed> {
   readonly now: () => number;
 }
 
-/** A state, and the Unix time in milliseconds at which it began. `isSinceStart`: it began before the daemon started at this time. */
+/**
+ * A state of a plugin, and the Unix time in milliseconds at which it began. `isSinceStart`: the state began at an unknown time before
+ * `sinceMs`, because it already existed when the daemon started.
+ */
 interface KnownState {
   readonly state: PluginState;
   readonly sinceMs: number;

@@ -16,8 +16,8 @@ const suspectMs = 30 * 60_000;
  */
 const problemStates: ReadonlySet<string> = new Set(["failing", "backoff", "degraded"]);
 /**
- * Time in ms after the start of the daemon in which the worker can continue a stored state "degraded". A running daemon also ends this
- * state after one minute without requests.
+ * Time in ms after the start of the daemon in which a problem counts as a continuation of a stored state "degraded". A running daemon also
+ * ends this state after one minute without requests.
  */
 const degradedMemoryMs = 60_000;
 /** The monitor publishes no change between these states. Such a change only reflects traffic, and its event would displace other events. */
@@ -122,7 +122,7 @@ export class WorkerHealthMonitor {
     this.#workers.set(name, next);
     if (!this.#timer) return;
     this.#checkOne(next);
-    // The version can change without a change of the state.
+    // Stores the record even if the state has not changed, because the version in the record can have changed.
     if (this.#workers.get(name) === next) this.#store(next);
   }
 
@@ -131,7 +131,8 @@ export class WorkerHealthMonitor {
     const worker = this.#workers.get(name);
     if (worker?.current?.active.version !== version) return;
     const nowMs = this.#sources.monotonicNow();
-    // Counts earlier requests first. After that, only a request that succeeds after the failure can end the effect of the failure.
+    // Reads the counters first, so that requests before the failure do not end its effect. After that, only a request that succeeds after
+    // the failure can end this effect.
     worker.current.update(this.#meterOf(worker), nowMs);
     if (kind === "start-failed") worker.current.noteStartFailure(message);
     if (kind === "backoff") worker.current.noteRepeatedCrash(restMs, nowMs);

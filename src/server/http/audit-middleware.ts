@@ -118,8 +118,8 @@ function changeSubjectOf(
   { input, result, key }: { readonly input?: unknown; readonly result?: unknown; readonly key?: NamedKey | undefined },
 ): ChangeSubject {
   const noun = nounOf(type);
-  // A change of the configuration also has this type, but the path of its request contains the package name, and its input contains no list
-  // of files.
+  // Excludes a change of the configuration, which has the same type. The path of its request contains the package name, and its input
+  // contains no list of files.
   if ((type === "worker.files-changed" || type === "plugin.files-changed") && params["name"] === undefined) return fileSubject(input);
   if (noun === "secret") return secretSubject(params);
   if (noun === "host") return hostSubject(params, { input, result });

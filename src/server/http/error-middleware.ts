@@ -77,7 +77,8 @@ function sendRefusal(
 }
 
 /**
- * Returns the body of an error. Removes the changes that the primary lacks if the caller is not allowed to read the keys of all namespaces.
+ * Returns the body of an error. If the caller is not allowed to read the keys of all namespaces, omits the list of changes that the primary
+ * lacks.
  */
 function visibleBody(error: ApiError, principal: Principal | undefined): ErrorBody {
   const readsIndex = principal?.namespaces.includes("*") && principal.permissions.includes("keys:read");

@@ -28,14 +28,17 @@ export interface EventStream {
   readonly assertAllowed: () => void;
 }
 
-/** All open event streams. A call that starts a stream does not wait until the stream ends. */
+/**
+ * Writes events to the open event streams, and ends the streams when the daemon stops. A call that starts a stream does not wait until the
+ * stream ends.
+ */
 export class EventStreams {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
   /**
    * Starts an event stream and returns immediately. The stream ends when the feed ends, when the client disconnects or loses its
-   * permission, or when the daemon stops.
+   * permission, or when the daemon stops. Throws TOO_MANY_STREAMS.
    */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)

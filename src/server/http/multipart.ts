@@ -102,7 +102,7 @@ export async function writeSpool(
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
-    // Waits until the file is closed. Otherwise an open call that still runs could create the file again after its deletion.
+    // Waits until the file is closed. Otherwise a call of `open` that still runs could create the file again after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw asSpoolFailure(error);
   }
@@ -136,7 +136,7 @@ interface FormOptions {
   /** Folder for the uploaded files. The caller of `readForm` must delete the files. */
   readonly spoolDirectory: string;
   readonly config: Config;
-  /** The parser calls this function when the body is complete. If the function throws, the daemon rejects the form. */
+  /** Throws if the caller is no longer allowed to make the call. Called when the body is complete. */
   readonly assertAllowed: () => void;
 }
 

@@ -20,7 +20,7 @@ const connectionsCheckingIntervalMs = 5_000;
 const requestTimeoutMs = 15 * 60_000;
 /**
  * Idle time in ms after which the daemon closes a connection. Common proxies close earlier, so they send no request on a closing
- * connection. Clients receive whole seconds and close up to 1 s earlier.
+ * connection. Clients receive this time in whole seconds and close up to 1 s earlier.
  */
 const keepAliveTimeoutMs = 75_999;
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
@@ -60,7 +60,8 @@ export function createHttpServer({
   const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) => {
     const { host } = request.headers;
     const problem = problemOfHead(request);
-    // Skips the check of allowed host names, because the daemon accepts every host name that belongs to a worker.
+    // Skips the check of allowed host names for a host name of a worker, because the daemon accepts every host name that belongs to a
+    // worker.
     if (problem || hostTarget) return problem;
     return isSoundHost(host)
       ? problemOfHost(host, allowedHosts)
@@ -221,7 +222,7 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
 }
 
 /**
- * Returns an error if a proxy could interpret the request in another way, although Node.js accepted the request. Otherwise returns
+ * Returns an error if a proxy could interpret the request differently than Node.js, which accepted the request. Otherwise returns
  * undefined.
  */
 function problemOfHead(request: IncomingMessage): ApiError | undefined {

@@ -36,8 +36,8 @@ export class SpoolFile {
   }
 
   /**
-   * Calls `onGrowth` with the file size each time that the file has grown by 512 KiB. If the file already has at least this size, also
-   * calls it immediately.
+   * Calls `onGrowth` with the file size each time that the file has grown by 512 KiB. If the file already has at least 512 KiB, also calls
+   * `onGrowth` immediately.
    */
   follow(onGrowth: (sizeBytes: number) => void): void {
     this.#followers.push(onGrowth);

@@ -17,7 +17,7 @@ export interface UploadOptions {
   readonly maxSizeBytes: number;
   /** If true, computes the SHA-256 of the file while it arrives. */
   readonly isHashed?: boolean;
-  /** The parser calls this function when the body is complete. If the function throws, the daemon rejects the upload. */
+  /** Throws if the caller is no longer allowed to make the call. Called when the body is complete. */
   readonly assertAllowed: () => void;
 }
 

@@ -32,7 +32,10 @@ export function asksOthers({ registry }: KnownInstances, wanted: string): boolea
   return wanted !== "self" && (wanted !== "all" || registry.others().length > 0);
 }
 
-/** Sends a question to all other daemons at the same time, except to daemons without a recent heartbeat. */
+/**
+ * Sends a question to all other daemons at the same time. For a daemon without a recent heartbeat, sends nothing and returns the state
+ * `gone`.
+ */
 export async function askOthers<Offered extends Operations, Result>(
   { registry, client }: KnownInstances,
   question: InstanceQuestion<Offered, Result>,

@@ -6,8 +6,8 @@ interface PlaceLimits {
 }
 
 /**
- * Limits the calls to other daemons that run at the same time. Each running call occupies a place. Calls that wait for a place of one
- * daemon do not delay calls to other daemons.
+ * Limits the number of calls to other daemons that run at the same time: in total and for each daemon. Calls that wait because of the limit
+ * for one daemon do not delay calls to other daemons.
  */
 export class CallPlaces {
   readonly #limits: PlaceLimits;
@@ -19,7 +19,10 @@ export class CallPlaces {
     this.#limits = limits;
   }
 
-  /** Resolves with true when the caller has a place, or with false when the signal aborts first. */
+  /**
+   * Waits until a call to `daemon` is within both limits, and counts the call as running. Resolves with true, or with false if the signal
+   * aborts first.
+   */
   async take(daemon: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.#hasPlace(daemon)) {
@@ -42,8 +45,7 @@ export class CallPlaces {
   }
 
   /**
-   * Releases a place that `take` has assigned. The place goes to the call that has waited longest, among the calls whose daemons are below
-   * their limit.
+   * Ends a call that `take` counts as running. Then starts the call that has waited longest, among the calls to daemons below their limit.
    */
   release(daemon: string): void {
     const left = (this.#running.get(daemon) ?? 1) - 1;

@@ -15,7 +15,7 @@ interface WaitingEntry<Item> {
   readonly arrivedMs: number;
 }
 
-/** The entries of one daemon that wait for the client of a merged stream. */
+/** Reads the entries of one daemon, and keeps them until the merged stream takes them. */
 export class EntryFeed<Item> {
   readonly daemonId: string;
   readonly #waiting: WaitingEntry<Item>[] = [];
@@ -56,7 +56,7 @@ export class EntryFeed<Item> {
     }
   }
 
-  /** Removes the head. */
+  /** Removes the entry that has waited longest. */
   take(nowMs: number): void {
     this.#characters -= this.#waiting.shift()?.size ?? 0;
     if (this.#waiting.length === 0) this.#emptySinceMs = nowMs;

@@ -15,13 +15,13 @@ import { CallPlaces } from "./call-places.js";
 import type { RegisteredInstance } from "./instance-registry.js";
 import { proofOf } from "./own-instance.js";
 
-/** Time limit in ms for one call: the wait for a free place and all requests to the daemon. */
+/** Time limit in ms for one call. Includes the wait for other calls to end, and all requests to the daemon. */
 const deadlineMs = 2_000;
 /** Maximum number of calls of this daemon that run at the same time. */
 const mostAtOnce = 16;
 /**
- * Maximum number of calls to one daemon that run at the same time. A daemon that does not respond then leaves places for calls to the
- * others.
+ * Maximum number of calls to one daemon that run at the same time. Below `mostAtOnce`, so that one daemon without a response does not block
+ * calls to the others.
  */
 const mostPerDaemon = 4;
 /**
@@ -152,7 +152,7 @@ export class InstanceClient {
     const startedMs = performance.now();
     let isFound = false;
     try {
-      // Checks again, because an earlier call can have ended without a response while this call waited for a place.
+      // Checks again, because an earlier call can have ended without a response while this call waited for other calls.
       if (this.#isSilent(run)) return silent();
       const api = await this.#findApi({ ...instance, url }, signal);
       if (api === undefined) return unreachable("Another program or daemon responds at its address.");
@@ -247,8 +247,8 @@ function transportOf({ origin, agent, credential }: TransportOptions, signal: Ab
 }
 
 /**
- * Returns whether a call has failed because of its time limit. Returns false if the call spent more than half of the time waiting for a
- * place.
+ * Returns whether a call has failed because of its time limit. Returns false if the call waited for other calls for more than half of the
+ * time.
  */
 function isTimeout({ aborted, reason }: AbortSignal, startedMs: number): boolean {
   const isTimeLimit = aborted && reason instanceof DOMException && reason.name === "TimeoutError";
@@ -261,7 +261,7 @@ async function createAgent(connections: number | null = null): Promise<Agent> {
   return new undici.Agent({ connections, connect: { timeout: deadlineMs } });
 }
 
-/** Yields the event that `first` resolves with, then the others. */
+/** Yields the event that `first` resolves with, then the events of `others`. */
 async function* startingWith<Event>(
   first: Promise<IteratorResult<Event, void>>,
   others: AsyncGenerator<Event, void>,

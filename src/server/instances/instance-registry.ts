@@ -15,7 +15,7 @@ const { instance: instanceKind, drain: drainKind } = runRecordKinds;
  */
 const checkIntervalMs = 10_000;
 /**
- * Minimum age in ms of a daemon's last start at which another daemon deletes its row, if it has no heartbeats. The lease store keeps
+ * If a daemon has no heartbeats and its last start is at least this time in ms ago, another daemon deletes its row. The lease store keeps
  * heartbeats for the same time.
  */
 const forgottenAfterMs = 86_400_000;
@@ -30,7 +30,7 @@ const unknownMemoryMs = 6_000;
 
 /**
  * Maximum age in ms of heartbeats that a stream uses again. The age is short compared with the 30 s after which a daemon without heartbeats
- * counts as gone.
+ * counts as stopped.
  */
 const heartbeatMemoryMs = 2_000;
 
@@ -75,7 +75,7 @@ export class InstanceRegistry {
   #reading: Promise<IsLive | undefined> | undefined;
   /** The last heartbeats. Undefined after a daemon has registered or was removed. `readAtMs` is on the clock of `performance.now()`. */
   #recent: { readonly isLive: IsLive; readonly readAtMs: number } | undefined;
-  /** Number of registrations and removals of daemons. */
+  /** Increases with each registration or removal of a daemon. Heartbeats that were requested earlier are then not stored in `#recent`. */
   #changeCount = 0;
   /** Time on the clock of `performance.now()` until which the heartbeats count as unknown. */
   #unknownUntilMs = 0;
@@ -164,8 +164,8 @@ export class InstanceRegistry {
     const { id, ...row } = own;
     const stored = this.#instances.get(id);
     if (stored?.run === own.run) return this.#endEarlierDrain();
-    // Also checks the heartbeat of the stored run. A later start time alone proves nothing, because the clock of the stored run was
-    // possibly wrong.
+    // Detects another running daemon with the same id: the stored run started later and sends heartbeats. A later start time alone proves
+    // nothing, because the clock of that run was possibly wrong.
     if (stored && stored.startedAtMs > own.startedAtMs && (await this.#readHeartbeats())(stored)) {
       if (!this.#isDuplicateLogged)
         log.error(

@@ -168,7 +168,8 @@ export function newestEntries<Item extends Entry>(
   const pages = answers.flatMap(({ instance: { id }, answer }) =>
     "result" in answer ? [{ id, ...answer.result, end: answer.result.entries.length }] : [],
   );
-  // If all entries of a page are taken and its daemon has more, these are possibly newer than the remaining entries of other daemons.
+  // True if all entries of a page are taken and its daemon has older entries. The older entries are possibly newer than the remaining
+  // entries of other daemons.
   const isCut = () => pages.some(({ entries, end, hasMore }) => end === 0 && hasMore && entries.length > 0);
   const newest: OwnedEntry<Item>[] = [];
   while (newest.length < limit && !isCut()) {

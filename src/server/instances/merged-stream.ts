@@ -33,7 +33,7 @@ type Paging = "read" | "ask" | "limit";
 
 /**
  * Entries that this daemon and other daemons send as a stream. If `read`, `ask` and `limit` are set, the stream begins with the newest
- * entries of all daemons together. Otherwise each daemon sends its stored entries by itself.
+ * entries of all daemons together. Otherwise the stream of each daemon begins with its own stored entries.
  */
 export interface StreamSource<Offered extends Operations, Item extends Entry>
   extends Omit<EntrySource<Offered, Item>, Paging>, Partial<Pick<EntrySource<Offered, Item>, Paging>> {
@@ -67,9 +67,12 @@ export interface StreamCall {
 /** State that `MergedStreams` shares with one of its open streams. */
 export interface OpenStream {
   readonly signal: AbortSignal;
-  /** Counts this stream among the open streams. Has no effect if the stream is already counted. Throws TOO_MANY_STREAMS. */
+  /**
+   * Counts this stream toward the maximum number of streams with entries of other daemons. Has no effect if the stream is already counted.
+   * Throws TOO_MANY_STREAMS.
+   */
   readonly occupyPlace: () => void;
-  /** Unix times in ms at which a stream found that daemons were gone, by id of the daemon. All streams share this map. */
+  /** Unix time in ms at which a stream first found that a daemon sends no heartbeats, by id of the daemon. All streams share this map. */
   readonly gone: Map<string, number>;
 }
 
@@ -214,7 +217,8 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
   #filterAfter(afterId: number): (entry: Item) => boolean {
     let sentThroughId = afterId;
     return (entry) => {
-      // An entry about the stream itself has the time 0. Its id can be lower, because the daemon possibly no longer knows the requested id.
+      // Accepts each entry about the stream itself (time 0), and continues after its id. Its id can be below `afterId`, because the daemon
+      // possibly does not know that id any more.
       if (this.#source.timeOf(entry) === 0) sentThroughId = Math.max(-1, entry.id - 1);
       return entry.id > sentThroughId && this.#source.isVisible(entry);
     };

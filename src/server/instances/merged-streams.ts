@@ -10,10 +10,13 @@ import { MergedStream, type OpenStream, type PositionedEntry, type StreamCall, t
  */
 const mostMergedStreams = 32;
 
-/** All open streams with entries of several daemons. */
+/** Opens streams with entries of several daemons, and limits the number of streams that contain entries of other daemons. */
 export class MergedStreams {
   #openCount = 0;
-  /** Unix times in ms at which a stream found that daemons were gone, by id of the daemon. These daemons have made no later change. */
+  /**
+   * Unix time in ms at which a stream first found that a daemon sends no heartbeats, by id of the daemon. The daemon has made no later
+   * change.
+   */
   readonly #gone = new Map<string, number>();
 
   /**
@@ -30,7 +33,7 @@ export class MergedStreams {
     return (signal) => this.#run(signal, isAlone, (open) => new MergedStream(instances, source, open).run(call));
   }
 
-  /** Occupies a place at the beginning of a stream, or when the stream connects to other daemons. */
+  /** Runs a stream. Counts it toward `mostMergedStreams` from the start or, with `isAlone`, only when it connects to another daemon. */
   async *#run<Batch>(signal: AbortSignal, isAlone: boolean, open: (stream: OpenStream) => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
     const ending = new AbortController();
     let isCounted = false;

@@ -33,7 +33,7 @@ interface SignalsOptions {
 
 /**
  * Sends requests of operators to all daemons with the same primary, through records. A daemon carries out signals that are sent after its
- * start, and ignores its own.
+ * start, and ignores the signals that it has sent itself.
  */
 export class Signals {
   readonly #options: SignalsOptions;
@@ -69,8 +69,8 @@ export class Signals {
   #receive(changed: readonly StoredRecord[] | "all"): void {
     const { records, run, onSignal, log } = this.#options;
     const rows = changed === "all" ? records.fetchSince(this.#receivedRevision, runRecordKinds.signal) : changed;
-    // The new revision is lower than the previous one if the primary was restored. The signals of a restored primary are older than the
-    // signals that this daemon has received.
+    // Stores the new revision even if it is lower than before, because the primary was then restored. The signals of a restored primary are
+    // older than the signals that this daemon has received.
     this.#receivedRevision = records.readRevision();
     for (const { kind, value } of rows) {
       if (kind !== runRecordKinds.signal || value === undefined) continue;

@@ -65,7 +65,7 @@ const noArchive: Digest = `sha256:${"0".repeat(64)}`;
 /** Time in ms for which the result of a check of the registry is valid. */
 const checkedMs = 10_000;
 
-/** The archives of packages in the registry. */
+/** Stores and fetches the archives of packages in the registry, and checks whether the registry responds. */
 export class ArchiveStore {
   readonly #blobs: BlobStore;
   readonly #keep: (digest: string) => Promise<void>;

@@ -6,7 +6,7 @@ import type { RecordChange, RecordStore, StoredRecord } from "../storage/record-
 const mostAttempts = 5;
 const attemptPauseMs = 300;
 
-/** Changes the rows of the index. */
+/** Changes rows of the index, and recognizes whether a change that listeners receive is from this daemon. */
 export class IndexWriter {
   readonly #records: RecordStore;
   /** The values that this daemon is currently writing to records, by kind and key. */

@@ -13,7 +13,7 @@ export interface LocalPackage {
   readonly folder: string;
   /** Record of the upload. Undefined for a plugin, and for a folder that was copied by hand. */
   readonly installation?: Installation | undefined;
-  /** Reason why a package store cannot have this package. */
+  /** Reason why this package cannot be in a package store. */
   readonly problem?: string | undefined;
 }
 

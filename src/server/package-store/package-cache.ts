@@ -62,7 +62,7 @@ export class PackageCache {
     this.#timer = setInterval(() => this.#trimSoon(), lookEveryMs).unref();
   }
 
-  /** Adds a version whose folder has the same content as the index. Deletes other versions if the total size is above the limit. */
+  /** Adds a downloaded version whose digest is the same as in the index. Deletes other versions if the total size is above the limit. */
   note(version: DownloadedVersion): void {
     if (this.#versions.get(version.folder)?.digest === version.digest) return;
     this.#versions.set(version.folder, { ...version, sizeBytes: undefined, usedAtMs: 0, requestCount: 0, isReported: false });
@@ -99,7 +99,10 @@ export class PackageCache {
     }
   }
 
-  /** Measures new folders, notes which versions were used, and forgets versions with other content. Returns the total size in bytes. */
+  /**
+   * Measures new folders, notes which versions were used, and forgets versions whose digest in the index has changed. Returns the total
+   * size in bytes.
+   */
   async #measure(): Promise<number> {
     const { digestOf, useOf } = this.#options;
     let totalBytes = 0;

@@ -29,8 +29,8 @@ interface PackageEditOptions {
 }
 
 /**
- * Applies a file change to a copy of a package folder, then sends, publishes and installs the copy. If the change deletes the folder, only
- * returns "removed". Unless "changed", the caller deletes the staging folder. Throws PRECONDITION_FAILED.
+ * Applies a file change to a copy of a package folder, and sends, publishes and installs the copy. For a deleted folder, only returns
+ * "removed". The caller deletes the staging folder unless the result is "changed". Throws PRECONDITION_FAILED.
  */
 export async function editPackage(
   { name, directory, segments, folder }: Unit,

@@ -56,7 +56,7 @@ interface PackedPackage extends PackedVersion {
 interface Rows {
   readonly find: (found: LocalPackage) => Pick<PackedVersion["archive"], "digest"> | undefined;
   readonly isDeleted: (found: LocalPackage) => boolean;
-  /** Throws if the store cannot have the package. */
+  /** Throws if the package cannot be in the store. */
   readonly assertAccepted: (metadata: PackageMetadata) => void;
   /** Adds the packages that the index does not have. */
   readonly add: (packages: readonly PackedPackage[]) => Promise<void>;
@@ -123,7 +123,10 @@ export class PackageMigration {
     return { moved, present, local };
   }
 
-  /** Returns whether the folder came from the store. The next start of the daemon replaces or deletes a folder that is not current. */
+  /**
+   * Returns whether the folder came from the store, even if the folder is outdated or the store has deleted the package. The next start of
+   * the daemon replaces or deletes such a folder.
+   */
   async #isPresent(found: LocalPackage, rows: Rows): Promise<boolean> {
     const digest = digestOfFolder(found.folder);
     if (digest === undefined) return false;
@@ -131,7 +134,7 @@ export class PackageMigration {
     return row ? row.digest !== digest || (await this.#options.archives.has(digest)) : rows.isDeleted(found);
   }
 
-  /** Packs, checks and sends a package. Returns the package with a problem if the store cannot have it. */
+  /** Packs, checks and sends a package. If the package cannot be in the store, returns the package with the error message in `problem`. */
   async #pack(area: StagingArea, found: LocalPackage, rows: Rows): Promise<PackedPackage | LocalPackage> {
     const { archives, tools } = this.#options;
     const { name, version, folder, installation } = found;

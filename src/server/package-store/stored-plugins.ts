@@ -29,7 +29,7 @@ interface StoredPluginsOptions extends Retiring {
   readonly tools: PackageTools;
 }
 
-/** Connects the plugins on the disk with the loaded plugins. */
+/** The functions by which this store loads plugins and reports changes of other daemons. */
 interface PluginLoading {
   /**
    * Loads a plugin, then calls `place`, which installs the plugin. Throws if the plugin fails to load and would replace a loaded plugin.

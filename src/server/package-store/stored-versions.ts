@@ -165,7 +165,10 @@ export class StoredVersions implements StoredWorkers {
     }
   }
 
-  /** Returns false if an archive could not be downloaded. The previous files of this version are then still served. */
+  /**
+   * Removes deleted versions and replaces changed ones. Returns false if an archive could not be downloaded. The previous files of that
+   * version are then still served.
+   */
   async #applyOnce(name: string): Promise<boolean> {
     const { store: index, catalog, area, retiring, log } = this.#options;
     await this.#removeGone(name);

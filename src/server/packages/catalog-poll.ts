@@ -31,7 +31,7 @@ export interface Look {
 
 interface Looks {
   looks(): Iterator<Look>;
-  /** Returns the function that checks a package folder for changes. Returns undefined if the catalog does not contain the folder. */
+  /** Returns the check that finds changes of this folder on the disk. Returns undefined if the catalog does not contain the folder. */
   lookAt(path: string): Look | undefined;
   readonly lookCount: number;
 }
@@ -49,7 +49,7 @@ export class CatalogPoll {
   #rest: NodeJS.Timeout | undefined;
   #round: Iterator<Look> | undefined;
   #isRoundDue = true;
-  /** True if the kernel cannot watch a folder of the current round. */
+  /** True if the kernel cannot watch one of the folders in the current scan. A scan checks each folder once. */
   #isBlind = false;
   /** Checks that found a change in the last tick. The next tick repeats them, because a change must be confirmed. */
   #again: Look[] = [];
@@ -107,7 +107,10 @@ export class CatalogPoll {
     if (!this.#round && !this.#isRoundDue && this.#again.length === 0 && this.#touched.size === 0) this.#sleep();
   }
 
-  /** Continues the current round until all folders are checked or the time `stopAt` is reached. */
+  /**
+   * Continues the current scan, or begins a scan that is due. Stops when this tick has checked its share of the folders, or at the time
+   * `stopAt`.
+   */
   #goOn(stopAt: number): void {
     if (!this.#round && this.#isRoundDue) {
       this.#round = this.#catalog.looks();
@@ -130,7 +133,7 @@ export class CatalogPoll {
       if (retired === undefined) this.#again.push(look);
       else {
         for (const folder of retired) this.#onRetired(folder);
-        // Starts a new round, because the changed folder can contain new folders that the kernel does not watch yet.
+        // Requests a new scan, because the changed folder can contain new folders that the kernel does not watch yet.
         if (isSure) this.#isRoundDue = true;
         this.#watch(look);
       }

@@ -115,7 +115,8 @@ export class PluginPackages implements PackageOwner {
     const isDoneAlready = (plugin: InstalledPlugin) => plugin.enabled === enabled && plugin.problem === undefined;
     const { own, plugin: found } = this.#toggled(name);
     const { store } = this.#options;
-    // Another daemon can have changed a shared plugin, and this daemon possibly has not received the change yet. So the store decides.
+    // Calls the store even if `enabled` already has this value here. Another daemon can have changed a shared plugin, and this daemon
+    // possibly has not received the change yet.
     if (isDoneAlready(found)) return await store?.setEnabled(name, enabled);
     const area = own ? this.#areas.of(own.directory.path) : await this.installArea();
     const isDone = await inTransaction(area, async (staged) => {
@@ -138,7 +139,7 @@ export class PluginPackages implements PackageOwner {
       await discardAfter(retiring, staged);
       return isHere;
     });
-    // Starts again if the plugin was uploaded or deleted meanwhile.
+    // Repeats the whole operation if the plugin was uploaded or deleted meanwhile.
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 

@@ -18,7 +18,8 @@ const mostParsedManifests = 1_000;
  */
 export function digestOfFolder(folder: string): string | undefined {
   const file = path.join(folder, installationFileName);
-  // Most versions of a large index are not downloaded, and the error of a missing file takes 10 times as long as this check.
+  // Checks first whether the file exists. Most versions of a large index are not downloaded, and the error of a missing file takes 10 times
+  // as long as this check.
   if (!existsSync(file)) return undefined;
   try {
     const { digest } = JSON.parse(readFileSync(file, "utf8")) as { digest?: unknown };

@@ -172,7 +172,10 @@ export class WorkerCatalog {
     for (const folder of this.#folders.keys()) yield this.#lookAtFolder(folder);
   }
 
-  /** Returns the check for a directory, a scope folder or a worker folder. Returns undefined for another path. */
+  /**
+   * Returns the check that finds changes of this folder on the disk. Returns undefined unless it is a known package directory, scope folder
+   * or worker folder.
+   */
   lookAt(folder: string): Look | undefined {
     const listing = this.#listings.get(folder);
     if (listing) return this.#lookAtListing(listing.directory, folder);
@@ -192,7 +195,8 @@ export class WorkerCatalog {
     };
     const watchable = () => {
       const read = this.#folders.get(folder)?.read;
-      // The kernel cannot watch a missing folder. A check of its parent folder detects its creation.
+      // Returns no folders for a missing folder, which the kernel cannot watch. The check of the parent folder detects the creation of the
+      // folder.
       return read?.watched[0]?.[1] === "" ? [] : watchableFolders(read);
     };
     return { path: folder, take, watchable };

@@ -171,7 +171,8 @@ export class WorkerPackages implements PackageOwner {
   async #setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
     const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
     const found = changeableVersion(this.#catalog, name, version);
-    // Another daemon can have changed a shared version, and this daemon possibly has not received the change yet. So the store decides.
+    // Calls the store even if `enabled` already has this value here. Another daemon can have changed a shared version, and this daemon
+    // possibly has not received the change yet.
     if (isDoneAlready(found)) return await this.#options.store.setEnabled(found, enabled);
     const area = this.#areas.of(found.directory);
     const isDone = await inTransaction(area, async (staged) => {
@@ -192,7 +193,7 @@ export class WorkerPackages implements PackageOwner {
       void staged.discard();
       return isHere;
     });
-    // Starts again if an upload has installed the version in another directory meanwhile.
+    // Repeats the whole operation if an upload has installed the version in another directory meanwhile.
     if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 

@@ -22,7 +22,7 @@ export function canRaisePriority(): boolean {
   try {
     if (hasCapability()) return true;
     const limit = /^Max nice priority\s+(\w+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-    // If the daemon runs as root, its isolates have other user ids. The limit of the daemon does not apply to these.
+    // Ignores this limit if the daemon runs as root, because its isolates then have other user ids, and the limit does not apply to them.
     return process.getuid?.() !== 0 && (limit === "unlimited" || Number(limit) >= 20 - getPriority());
   } catch {
     return false;

@@ -3,7 +3,7 @@ import type { ServerRoutes } from "./server-routes.js";
 /** First path segments that are reserved for the daemon: `api`, the first segment of the API prefix, `cpanel`, `.well-known`. */
 export type ReservedSegments = ReadonlySet<string>;
 
-/** Assigns base paths to plugins while the daemon builds a new plugin set. */
+/** Assigns base paths to plugins while the daemon builds a new plugin set. Rejects reserved paths and paths of other plugins. */
 export class BaseClaims {
   readonly #reserved: ReservedSegments;
   readonly #owners = new Map<string, string>();

@@ -57,7 +57,7 @@ export class PluginCode {
 
   /**
    * Returns whether a plugin probably caused an uncaught error: the stack trace contains plugin code or no file. Errors of `fetch`, streams
-   * or connections can have no file. Errors of the daemon always have one.
+   * or connections can have no file. The stack trace of a daemon error always contains a file.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;

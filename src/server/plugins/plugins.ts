@@ -67,7 +67,7 @@ export class Plugins {
     return done;
   }
 
-  /** Returns the status of a plugin. `hookFailure` is the last hook of the plugin that failed in the last 10 minutes. */
+  /** Returns the status of a plugin. `hookFailure` is the plugin's last failed hook. It is set only for 10 minutes after the failure. */
   statusOf({ name, enabled, problem }: InstalledPlugin): { status: PluginStatus; error?: string; hookFailure?: HookFailure } {
     const running = this.#running.find(({ active }) => active.name === name);
     if (running) {

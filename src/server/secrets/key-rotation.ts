@@ -113,8 +113,8 @@ export class KeyRotation {
     for (let pass = 1; pass <= maximumPasses; pass += 1) {
       const outdated = this.#outdated(key.id);
       if (outdated.length === 0) return count;
-      // Waits before the next attempt. Another daemon has changed a record after this daemon read it, and the replica receives the change
-      // within its sync interval.
+      // Waits before the next attempt, because another daemon has changed a record after this daemon read it. The replica receives this
+      // change within its sync interval.
       if (pass > 1) await delay(passDelayMs);
       for (let start = 0; start < outdated.length; start += batchRecords) {
         const part = outdated.slice(start, start + batchRecords);

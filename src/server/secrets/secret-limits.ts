@@ -10,8 +10,8 @@ import type { SecretKind, SecretRecord, SecretRecords } from "./secret-records.j
 const maximumOwnerBytes = 64 * 1024;
 const maximumOwnerSecrets = 100;
 /**
- * Maximum size in bytes of all values of a namespace and its workers. Their number is limited to a tenth of all secrets, so that one
- * namespace cannot use up the total.
+ * Maximum size in bytes of all values of a namespace and its workers. The number of these values is limited to a tenth of all secrets, so
+ * that one namespace cannot use up the total.
  */
 const maximumNamespaceBytes = 1024 * 1024;
 const maximumNamespaceSecrets = 1000;

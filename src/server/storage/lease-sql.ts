@@ -32,7 +32,7 @@ interface LeaseCondition {
 
 export const firstConditionValue = 9;
 
-/** Limit of a request for a lease: the latest time of the store at which the request succeeds, and a condition. */
+/** Limit of a request for a lease: the latest time of the store at which the request succeeds, and a condition that must be true. */
 export interface LeaseLimit {
   readonly notAfterMs: number;
   readonly condition: LeaseCondition;

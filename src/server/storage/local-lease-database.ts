@@ -30,7 +30,7 @@ export class LocalLeaseDatabase implements LeaseDatabase {
     return (await this.write([statement]))[0] ?? [];
   }
 
-  /** No other daemon uses the file, so a request always succeeds in time. */
+  /** Returns a limit that every request meets, because no other daemon uses the file. */
   requestLimit(): LeaseLimit {
     return { notAfterMs: Number.MAX_SAFE_INTEGER, condition: { sql: "TRUE", values: [] } };
   }
@@ -56,7 +56,7 @@ function openFile(file: string): Database.Database {
 
 function rowsOf(database: Database.Database, { sql, values }: LeaseStatement): LeaseRow[] {
   const statement = database.prepare<object, LeaseRow>(sql);
-  // better-sqlite3 reads ?1 as a parameter with the name 1.
+  // Names each parameter by its number, because better-sqlite3 reads ?1 as a parameter with the name 1.
   const named = Object.fromEntries(values.map((value, index) => [index + 1, value]));
   if (statement.reader) return statement.all(named);
   statement.run(named);

@@ -14,7 +14,7 @@ export interface LazyBody {
   toStream(): ReadableStream<Uint8Array>;
 }
 
-/** Callbacks that a lazy request sends to the code that created it. */
+/** Functions by which a lazy request notifies the code that created it. */
 export interface RequestOrigin {
   /** Called after `clone()` or `new Request(request)` has created a native request from the lazy request. */
   onCopy(copy: Request): void;

@@ -157,7 +157,7 @@ function newTraceparent(requestId: string): string {
   return validTraceparent.test(traceparent) ? traceparent : newTraceparent(randomUUID());
 }
 
-/** Returns whether the worker receives a cookie. It does not receive session cookies and cookies that contain an API key. */
+/** Returns whether the worker receives a cookie. Returns false for session cookies and for cookies that contain an API key. */
 function isKept(pair: string): boolean {
   return !sessionCookies.has((pair.split("=")[0] as string).trim().toLowerCase()) && !generatedKey.test(pair);
 }

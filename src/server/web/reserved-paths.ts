@@ -49,7 +49,7 @@ export function couldBePanel(plain: string): boolean {
   return readingsOf(plain).some((reading) => panelPath.test(reading));
 }
 
-/** Paths that no plugin can serve. */
+/** Finds out whether a path belongs to the API or to the panel. No plugin can serve these paths. */
 export class ReservedPaths {
   readonly #apiBases: readonly string[];
 

@@ -51,8 +51,8 @@ function isForApps(lower: string, value: string): boolean {
 }
 
 /**
- * Returns whether a browser could send the cookie back as the session cookie. A browser sends a cookie without a name as its value only,
- * and the value can contain `name=value`.
+ * Returns whether a browser could send the cookie back as the session cookie. If a cookie has no name, a browser sends only the value,
+ * which can contain `name=value`.
  */
 function couldBeSessionCookie(setCookie: string): boolean {
   const pair = setCookie.split(";", 1)[0] ?? "";

@@ -18,7 +18,7 @@ const longestRankPauseMs = 1_500;
  * s).
  */
 const missedAfterMs = 10_000;
-/** Maximum time in ms after an unanswered request during which the primary can still accept this request. */
+/** Maximum time in ms after a request without a response during which the primary can still accept this request. */
 const unansweredMs = 2_000;
 /** Number of newest slots per job that the daemon checks. The lease store keeps the same number of leases per job. */
 const checkedSlots = 50;
@@ -46,8 +46,8 @@ interface PendingEnd {
   readonly token: string;
   readonly end: SlotEnd;
   /**
-   * Earliest time to send the end, by the clock of `performance.now()`. Until then, the primary can still accept an unanswered lease
-   * request.
+   * Earliest time to send the end, by the clock of `performance.now()`. Until then, the primary can still accept a lease request that got
+   * no response.
    */
   readonly notBeforeMs: number;
 }
@@ -100,7 +100,10 @@ export class CronSlots {
     this.#timer = setInterval(settle, settleIntervalMs).unref();
   }
 
-  /** Records the missed slots of a job from now on, or from the last check of the same job and schedule. */
+  /**
+   * Starts to record the missed slots of a job. Continues after the last check if the job was already watched with the same schedule.
+   * Otherwise begins now or, before `start`, after the newest lease.
+   */
   watch(job: SlotJob): void {
     const previous = this.#watched.get(job.queue);
     const isSame = previous?.job.schedule === job.schedule;
@@ -269,7 +272,7 @@ export function parseDetail(text: string): SlotDetail | undefined {
 }
 
 /**
- * Reads `leases`, newest first, up to the first lease with another schedule. Returns the slot time of the lease before it. Returns
+ * Returns the slot time of the oldest lease since which all leases have the schedule `schedule`. `leases` is sorted newest first. Returns
  * undefined if the newest lease has another schedule.
  */
 function sameSince(leases: readonly Lease[], schedule: string): number | undefined {

@@ -19,7 +19,10 @@ const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
  * follow the last run.
  */
 const leastListedRuns = 5;
-/** Maximum number of missed times of a schedule that the daemon checks one by one. Then it uses the next time after now. */
+/**
+ * Maximum number of missed times of a schedule that the daemon checks one by one. After this number, the daemon continues with the next
+ * time after now.
+ */
 const mostMissed = 60;
 const stillRunning = "The previous run has not finished.";
 
@@ -248,8 +251,8 @@ export class CronJobs {
 }
 
 /**
- * Returns the newest past time of the schedule and sets `nextMs` to the next time. If the daemon was busy, several times can have passed. After
- * more than `mostMissed` missed times, returns the last one that it has checked.
+ * Returns the newest past time of the schedule and sets `nextMs` to the next time. If the daemon was busy, several times can have passed.
+ * After `mostMissed` missed times, returns the last missed time that it has checked.
  */
 function latestSlotMs(job: Job): number {
   let slotMs = job.nextMs;

@@ -159,7 +159,7 @@ describe.each([
     await expect(connect(daemon.url, data.key, { apiBase }).keys.list()).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("responds with 404 at other base paths, and rejects workers named after its path", async () => {
+  test("responds with 404 at other base paths, and rejects workers with reserved names", async () => {
     const elsewhere = ["/api", "/_/api", "/deep/er/api", "/API", `${apiBase}x`, `/.${apiBase}`].filter((base) => base !== apiBase);
     for (const base of elsewhere) expect((await send({ path: `${base}/health/live` })).status, base).toBe(404);
 

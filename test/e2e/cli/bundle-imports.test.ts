@@ -105,7 +105,7 @@ describe("the flag --external for an npm package", () => {
     expect(await session.response("express", "--external express")).toBe("function,/node_modules/express/index.js");
   });
 
-  test("lets a worker with the permission addons load a native addon", async () => {
+  test("lets a worker with the permission `addons` load a native addon", async () => {
     const source = worker(
       'import Database from "better-sqlite3";',
       'return Response.json(new Database(":memory:").prepare("SELECT 42 AS n").get());',

@@ -182,7 +182,7 @@ function isThere(file: string): boolean {
   }
 }
 
-test("runtimectl's completion scripts for zsh and fish parse in the installed shells", () => {
+test("runtimectl's completion scripts for zsh and fish have no syntax error", () => {
   for (const name of installed) execFileSync(name, ["-n", path.join(shell.home, `completion.${name}`)]);
   expect(Object.keys(completionScripts)).toEqual(["bash", "zsh", "fish"]);
 });

@@ -56,7 +56,7 @@ test("`daemon install` writes the settings for plugin uploads and --panel-host",
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("such as panel.example.org")]);
 });
 
-test("`daemon install` without --listen listens on 127.0.0.1 and ::1", async () => {
+test("`daemon install` configures 127.0.0.1 and ::1 when --listen is not set", async () => {
   const { steps } = await plan("daemon install --user --dry-run");
   const [, socket = ""] = steps.flatMap(({ content = [] }) => content);
 

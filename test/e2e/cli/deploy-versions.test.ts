@@ -81,8 +81,8 @@ describe("`deploy` of a worker that declares no version", () => {
   });
 });
 
-describe("`deploy` of a worker whose installed version is latest", () => {
-  test("replaces latest; with --bump, disables latest and prints the undo command", async () => {
+describe("`deploy` of a worker whose installed version is `latest`", () => {
+  test("replaces `latest`; with --bump, disables `latest` and prints the undo command", async () => {
     await uploadLatest("rolling");
     await write("rolling", "replaced");
     expect(await deployJson("rolling")).toMatchObject({ version: "latest", action: "replace" });
@@ -108,7 +108,7 @@ describe("`deploy` of a worker whose installed version is latest", () => {
     expect(await workerNamed("same")).toMatchObject({ disabledVersions: ["latest"] });
   });
 
-  test("keeps latest enabled when the daemon rejects the upload with --bump", async () => {
+  test("keeps `latest` enabled when the daemon rejects the upload with --bump", async () => {
     await uploadLatest("held");
     await write("held", "", { code: "throw new Error('no');" });
     const run = await shell.run("deploy held --bump");

@@ -154,7 +154,7 @@ describe("`deploy --dry-run`", () => {
 });
 
 describe("`deploy --check`", () => {
-  test("sends requests to the path until the response has the requested status", async () => {
+  test("sends requests to the path until the response has the expected status", async () => {
     await shop("checked");
     const { check } = await deployJson("checked --check /health?a=b=200");
     expect(check).toMatchObject({ url: `${daemon.url}/checked/health?a=b`, status: 200 });

@@ -208,7 +208,7 @@ describe("runtimectl keys revoke with several keys", () => {
     expect([await works(one.key), await works(own.key), await works(two.key)]).toEqual([false, true, false]);
   });
 
-  test("revokes the keys only after the user types their number", async () => {
+  test("revokes the keys only after the user types the number of keys", async () => {
     const [one, two] = [await make("--role viewer"), await make("--role viewer")];
     const type = (answer: string) => {
       let shown = "";

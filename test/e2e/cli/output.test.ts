@@ -33,7 +33,7 @@ const narrow = async (columns: string) =>
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\tidle\r?\n$/;
 
 describe("the output format of runtimectl", () => {
-  test("is tab-separated in a terminal with --plain, and names columns with --header", async () => {
+  test("is tab-separated in a terminal with --plain, and has column names with --header", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\tHEALTH\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);

@@ -51,7 +51,7 @@ describe("runtimectl secrets set", () => {
     expect(await read()).toMatchObject({ TLS_KEY: "-----BEGIN-----\nabc\n-----END-----", PIPED: "from a pipe" });
   });
 
-  test("sets a secret of a namespace; with --stage, only the next deployment uses it", async () => {
+  test("sets a namespace's secret; --stage delays the change until the next deployment", async () => {
     succeeded(await shell.run("secrets set @team SHARED", { input: "for all" }));
     const staged = succeeded(await shell.run("secrets set @team/shop PIPED --stage", { input: "of the next" }));
     expect(staged.stderr).toContain("staged PIPED of @team/shop; deploy the worker to apply it");

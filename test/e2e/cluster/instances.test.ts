@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  "a stopped daemon is listed as gone, and its next start ends its drain",
+  "a stopped daemon is listed as `gone`, and its next start ends its drain",
   async () => {
     const a = await instances.start("c");
     let b = await instances.start("d");
@@ -101,7 +101,7 @@ test(
 );
 
 test(
-  "a daemon is listed as unreachable within 2 s if killed, frozen or without a URL",
+  "a daemon is listed as `unreachable` within 2 s if killed, frozen or without URL",
   async () => {
     const [a, killed, frozen, silent] = await Promise.all([
       instances.start("e"),

@@ -54,7 +54,7 @@ describe.each([
   ["a local file", openLocal],
   ["a primary", openPrimary],
 ])("a lease store (storage: %s)", (_name, open) => {
-  test("grants a name to only one caller, and repeats the result for a repeated request", async () => {
+  test("grants a lease to only one caller, and repeats the result for a repeated request", async () => {
     const { leases } = await open();
     const slot = requestAt(Date.now());
 
@@ -72,7 +72,7 @@ describe.each([
     ]);
   });
 
-  test("records a name as skipped while another lease of the same queue is held", async () => {
+  test("records a requested lease as skipped while another lease of its queue is held", async () => {
     const { leases } = await open();
     const now = Date.now();
     const [first, second, third] = [requestAt(now), requestAt(now + 1), requestAt(now + 2)];
@@ -91,7 +91,7 @@ describe.each([
     ]);
   });
 
-  test("rejects a slot more than 5 s from now, and records a past slot as skipped", async () => {
+  test("rejects slots more than 5 s away, and settle() records past slots as skipped", async () => {
     const { leases } = await open();
     const past = requestAt(Date.now() - 6_000);
     const future = requestAt(Date.now() + 8_000);
@@ -105,7 +105,7 @@ describe.each([
     expect(await leases.list(["job"], 10)).toMatchObject([{ name: past.name, state: "skipped" }]);
   });
 
-  test("marks leases of stopped holders as unknown, and never grants them again", async () => {
+  test("marks leases of stopped holders as `unknown`, and never grants them again", async () => {
     const { leases, execute } = await open();
     const now = Date.now();
     const [first, second] = [requestAt(now), requestAt(now + 1)];
@@ -126,7 +126,7 @@ describe.each([
     expect(await leases.list(["job"], 10)).toMatchObject([{ state: "taken" }, { state: "ran" }]);
   });
 
-  test("reports a holder as live after a heartbeat, and as not live after it stops", async () => {
+  test("reports a holder as live after a heartbeat, and as not live after its end", async () => {
     const { leases, execute } = await open();
     expect(await leases.heartbeats()).toEqual([]);
     await leases.settle([]);
@@ -169,7 +169,7 @@ describe.each([
   ["a local file", openLocal],
   ["a primary", openPrimary],
 ])("a lease store with many or old leases (storage: %s)", (_name, open) => {
-  test("lists a held lease and the last run even after many skipped leases", async () => {
+  test("lists a held lease and the last lease that ran, even after many skipped leases", async () => {
     const { leases } = await open();
     const now = Date.now() - 4_000;
     const [ran, held] = [requestAt(now), requestAt(now + 1)];
@@ -206,7 +206,7 @@ describe.each([
 });
 
 describe("the lease stores of several daemons with one primary", () => {
-  test("grant each of 30 lease names to exactly one daemon", async () => {
+  test("grant each of 30 leases to exactly one daemon", async () => {
     const { sqld } = await startPrimary();
     const stores = await Promise.all([1, 2, 3].map(async () => (await openReplicatedStore(sqld.url)).store.leases));
 
@@ -220,7 +220,7 @@ describe("the lease stores of several daemons with one primary", () => {
     expect(liveInstances).toHaveLength(3);
   });
 
-  test("keep the leases of two daemons whose machines have the same host name", async () => {
+  test("mark no lease as `unknown` when the daemons' machines have the same host name", async () => {
     const { sqld, execute } = await startPrimary();
     const [first, second] = [(await openReplicatedStore(sqld.url)).store.leases, (await openReplicatedStore(sqld.url)).store.leases];
     await Promise.all([first.settle([]), second.settle([])]);

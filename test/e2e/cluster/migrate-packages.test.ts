@@ -182,7 +182,7 @@ test(
 );
 
 test(
-  "`daemon migrate-packages` keeps packages that cannot move, and names the reason",
+  "`daemon migrate-packages` keeps unmovable packages and names the reason",
   async () => {
     const before = await startBefore("p");
     await uploadText(before, "fine", "1.0.0", "fine");

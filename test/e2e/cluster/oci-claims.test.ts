@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  "a version folder that was copied by hand is listed as local",
+  "a version folder that was copied by hand is listed under `localVersions`",
   async () => {
     await uploadText(a, "mixed", "1.0.0", "shared");
     const folder = path.join(instances.workersOf("a"), "mixed/2.0.0");

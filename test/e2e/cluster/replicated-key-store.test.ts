@@ -24,7 +24,7 @@ test("two key stores that open an empty primary simultaneously share all keys", 
   }
 });
 
-test("a new key is visible in its own key store immediately, and in other stores later", async () => {
+test("a key store has its new key immediately, and other key stores have the key later", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);

@@ -88,7 +88,7 @@ test("`resync --from-cache` writes a daemon's keys back to a restored primary", 
   expect(entries.map(({ action, outcome }) => [action, outcome])).toContainEqual(["index.resynced", "done"]);
 });
 
-test("`resync --accept-primary` copies the primary's keys to the daemon, with an event", { timeout: testMs }, async () => {
+test("`resync --accept-primary` copies the primary's keys and emits an event", { timeout: testMs }, async () => {
   const { daemon, revoked, added } = await startDiverged();
   const client = clientOf(daemon);
 

@@ -133,7 +133,7 @@ describe.runIf(isRoot)("a daemon that runs as root", () => {
     expect(daemon.output()).toContain("cannot read");
   });
 
-  test("runs workers as root without a warning when RUNTIME_WORKER_UIDS is off", async () => {
+  test("runs workers as root without a warning with RUNTIME_WORKER_UIDS=off", async () => {
     const daemon = await startDaemon({ directory: await directoryWithApp(0o755), env: { RUNTIME_WORKER_UIDS: "off" } });
     onTestFinished(daemon.dispose);
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("0");

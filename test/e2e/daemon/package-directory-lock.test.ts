@@ -61,7 +61,7 @@ test("a second daemon with the same package directories exits with 78", async ()
   expect(await (await fetch(`${next.url}/app/`)).text()).toBe("replaced");
 });
 
-test("a start deletes the previous version's files, and fails while that version runs", async () => {
+test("a daemon deletes files of an earlier version, and fails while that version runs", async () => {
   const directory = await temporaryDirectory();
   const { folder, mark } = await writeSharingFiles(directory);
   const earlier = ProcessLock.take(mark);

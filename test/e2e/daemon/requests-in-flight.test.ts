@@ -32,7 +32,7 @@ const inFlight = async () => (await client.instances.list()).map(({ requestsInFl
 
 const drain = (...flags: string[]) => runRuntimectl(daemon, ["instances", "drain", "only", ...flags]);
 
-test("a drain waits for running responses; at its time limit, it reports their number", async () => {
+test("a drain waits for running responses, and reports their number at the time limit", async () => {
   await uploadWorker(client, "app", { "index.js": app }, "instances: 1\n");
   const key = { "x-api-key": daemon.rootKey };
   const stream = new AbortController();

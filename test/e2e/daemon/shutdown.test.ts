@@ -95,7 +95,7 @@ describe("a stopping daemon", () => {
     expect(daemon.output()).not.toContain('"level":50');
   });
 
-  test("closes idle connections, rejects new connections and reports not ready", async () => {
+  test("closes idle connections, rejects new connections and responds with NOT_READY", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const idle = await openConnection(daemon.url);

@@ -211,7 +211,7 @@ test("shows the progress of an upload; after esc, the daemon contains no new fil
   expect(await statusOf("/site/large.bin")).toBe(404);
 });
 
-test("shows equivalent commands after x is pressed; offers no changes if read-only", async () => {
+test("shows equivalent commands after x is pressed; read-only mode offers no changes", async () => {
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");

@@ -211,7 +211,7 @@ test("runtimectl rejects a credentials file that other users can read", async ()
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "CREDENTIALS_UNSAFE" } });
 });
 
-test("runtimectl accepts only the profile name in a project file", async () => {
+test("runtimectl reads the profile name in a project file and rejects other settings", async () => {
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: nobody\n" });
   expect((await shell.run("workers list")).stderr).toContain("there is no profile nobody");
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: default\nurl: http://127.0.0.1:1\n" });

@@ -149,7 +149,7 @@ test("shows an error page for an unknown app and for an unknown path", async () 
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
-test("shows only the apps and actions that the key's permissions and namespaces allow", async () => {
+test("shows only the apps and actions that the key is allowed to use", async () => {
   const viewer = await fixture.open("apps/shop/deployments", { key: await fixture.key({ role: "viewer" }) });
   await viewer.getByText("This key is read-only.").waitFor();
   await viewer.getByRole("button", { name: "Compare with 1.1.0: 1.0.0" }).waitFor();

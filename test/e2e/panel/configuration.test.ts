@@ -57,7 +57,7 @@ test("shows each field with its value, its source and the daemon's limit", async
   await expectAccessible(page);
 });
 
-test("shows the version selector and the button Edit as YAML on one line", async () => {
+test("shows the version selector and the button `Edit as YAML` on one line", async () => {
   const page = await fixture.open("apps/two/configuration");
   await rowOf(page, "timeout").getByText("9s").waitFor();
   const topOf = async (name: string) => (await page.getByText(name, { exact: true }).boundingBox())?.y ?? 0;

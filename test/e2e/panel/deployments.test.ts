@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const served = async () => (await fetch(`${fixture.daemon.url}/shop/`)).text();
 
-test("shows installer, time, commit and message of each version, the latest first", async () => {
+test("lists the latest version first, with its principal, time, commit and message", async () => {
   const page = await fixture.open("apps/shop/deployments");
   const entries = page.getByRole("list", { name: "Versions of shop" }).getByRole("listitem");
   await entries.first().waitFor();

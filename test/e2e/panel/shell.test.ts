@@ -149,7 +149,7 @@ test("filters the activity list by outcome and text, updates the list and export
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ action: "key.created", subject: { name: "latecomer" } }]);
 });
 
-test("shows only events to a key without the permission for the audit log", async () => {
+test("shows events, but no audit entries, to a key without audit permission", async () => {
   const page = await fixture.open("activity", { key: await fixture.key({ role: "viewer" }) });
   await page.getByText("Events only: the audit log needs the permission audit:read").waitFor();
   await page.getByRole("table", { name: "Activity" }).getByText("worker.answering").first().waitFor();

@@ -118,7 +118,7 @@ describe("the host of an HTTP request", () => {
     expect(JSON.parse(answer.text)).toMatchObject({ status: "healthy" });
   });
 
-  test("is taken from Host, not from Forwarded headers, for the Origin check", async () => {
+  test("is read from Host, not from Forwarded headers, for the Origin check", async () => {
     const body = '{"key":"unknown"}';
     const head = `POST /api/admin/session HTTP/1.1\r\nHost: a\r\nOrigin: http://evil.example\r\nX-Forwarded-Host: evil.example\r\nForwarded: host=evil.example\r\n`;
 

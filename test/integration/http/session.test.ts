@@ -121,7 +121,7 @@ describe("a session over HTTPS", () => {
     ]);
   });
 
-  test("prefers the __Host- cookie to the other cookie, but accepts either cookie alone", async () => {
+  test("is read from the __Host- cookie first, but either cookie alone is sufficient", async () => {
     const { key } = await createKey("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=${key}` }))).toBe("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}` }))).toBe("root");
@@ -164,7 +164,7 @@ describe("the credentials of a request", () => {
   });
 
   test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])(
-    "are rejected when %j follows the root key, except a tab in a header",
+    "are rejected when %j follows the root key; a header can end with a tab",
     async (addition) => {
       const key = rootKey + addition;
       const expected = addition === "\t" ? 200 : 401;

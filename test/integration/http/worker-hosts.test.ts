@@ -168,7 +168,7 @@ describe("the hosts of a worker", () => {
     expect(await client.hosts.list()).toEqual(before);
   });
 
-  test("can be changed by a key of one namespace only within RUNTIME_HOST_SUFFIXES", async () => {
+  test("are limited to RUNTIME_HOST_SUFFIXES for changes by a key of one namespace", async () => {
     const { data } = await client.keys.create({ body: { name: "team", role: "editor", namespaces: ["@team"] } });
     const team = connect(daemon.url, data.key);
     const add = (host: string, worker: string) => team.hosts.add({ params: { host }, body: { worker } });

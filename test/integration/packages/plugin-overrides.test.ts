@@ -116,7 +116,7 @@ test("a built-in plugin is listed with a problem when its override has invalid Y
   expect(found("gateway")).toMatchObject({ source: "built-in" });
 });
 
-test("overrides are accepted for built-in plugins that are stored in a hidden folder", async () => {
+test("an override is accepted for a built-in plugin that is stored in a hidden folder", async () => {
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "tool/manifest.yaml": "name: tool\n", "tool/index.mjs": "1" });
   Object.assign(fixture.options, { directories: [fixture.uploads, image] });

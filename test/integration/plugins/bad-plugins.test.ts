@@ -133,7 +133,7 @@ describe("a plugin that fails to load", () => {
     });
   });
 
-  test("is listed with the cycle of dependencies, required or optional, that contains it", async () => {
+  test("is listed with the cycle of required or optional dependencies that contains it", async () => {
     const fixture = await PluginFixture.open();
     await fixture.add("a", good, { manifest: { dependencies: ["b"] } });
     await fixture.add("b", good, { manifest: { optionalDependencies: ["c"] } });

@@ -152,7 +152,7 @@ describe("an onResponse hook", () => {
     expect((await send({ path: "/app/" })).text).toBe("ok");
   });
 
-  test("runs only for plugins that were loaded when the request arrived", async () => {
+  test("runs only if its plugin was loaded when the request arrived", async () => {
     server.use({ onRequest: async () => server.use({ onResponse: () => new Response("new") }), onResponse: () => new Response("old") });
     expect((await send({ path: "/app/" })).text).toBe("old");
     expect((await send({ path: "/app/" })).text).toBe("new");

@@ -92,7 +92,7 @@ describe("the encryption key of secrets", () => {
     },
   );
 
-  test("causes unreadable secrets if it is lost, or a failed start if a primary is set", async () => {
+  test("makes secrets unreadable when lost; with a primary, its loss prevents the start", async () => {
     const directory = await temporaryDirectory();
     await withStore({ directory }, (store) => store.set(secret("A", "1")));
     await rm(path.join(directory, "secrets.key"));

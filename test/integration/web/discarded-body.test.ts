@@ -19,7 +19,7 @@ async function pour(socket: Socket, forMs: number): Promise<void> {
   }
 }
 
-test("the daemon reads an endless body that the handler ignores at a limited rate", async () => {
+test("the daemon reads an endless body at a limited rate if the handler ignores it", async () => {
   let taken: Socket | undefined;
   const url = await openHttpServer((request, response) => {
     taken = request.socket;

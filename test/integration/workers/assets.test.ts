@@ -103,7 +103,7 @@ describe("the static assets of a worker module", () => {
     expect((await server.fetch("/first/?asset=/about", { method: "POST" })).status).toBe(405);
   });
 
-  test("send the entry page or 404.html for a missing page, as notFound specifies", async () => {
+  test("provide the entry page or 404.html for a missing page, as notFound specifies", async () => {
     expect(await server.text("/spa/some/route", { headers: navigation })).toBe("<!doctype html>home");
     expect(await server.text("/spa/some/route")).toBe("module GET /some/route");
     const missing = await server.fetch("/page/some/route", { headers: navigation });

@@ -94,7 +94,7 @@ describe("the bodies of requests and responses", () => {
     },
   );
 
-  test("arrive in chunks while the worker is still writing them", async () => {
+  test("arrive in chunks while the worker is still writing the body", async () => {
     const reader = (await server.fetch("/bodies/two-parts")).body!.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader.read()).value).toBe("one,");
     await server.text("/bodies/write-second-part");
@@ -134,7 +134,7 @@ describe("the bodies of requests and responses", () => {
     await expect.poll(async () => (await counters()).cancelled - before).toBe(20);
   });
 
-  test("block neither the response nor the next request when the worker ignores them", async () => {
+  test("block neither the response nor the next request when the worker ignores the body", async () => {
     expect(await server.text("/bodies/ignore", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("ignored");
     expect(await server.text("/bodies/first", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("enough");
     expect(await server.text("/bodies/ignore", { method: "POST", body: upload(2 * megabyte), duplex: "half" })).toBe("ignored");
@@ -215,7 +215,7 @@ describe("the incomplete response of a worker", () => {
     expect(outcome === "cut" || outcome.includes("WORKER_BAD_RESPONSE")).toBe(true);
   });
 
-  test("closes the client's connection when it stalls longer than the timeout", async () => {
+  test("closes the client's connection when the body stalls longer than the timeout", async () => {
     await expect(server.text("/small/stall")).rejects.toThrow();
     expect(await server.text("/small/ignore")).toBe("ignored");
   });

@@ -81,7 +81,7 @@ describe("a cron job", () => {
     expect(await jobsOf("unknown")).toEqual([]);
   });
 
-  test("is listed with time, status and version of its runs, newest first", async () => {
+  test("is listed with its newest run first, and with time, status and version per run", async () => {
     await install("ticking", [[everySecond, "/job"]]);
 
     const okRuns = async () => ((await jobOf("ticking")).runs ?? []).filter(({ outcome }) => outcome === "ok");

@@ -47,7 +47,7 @@ describe("a cron job", () => {
     expect(await response.json()).toMatchObject({ cronOfThis: null });
   });
 
-  test("is skipped while its previous run continues, and the log reports this", async () => {
+  test("is skipped while its previous run continues, and the log reports the skip", async () => {
     await upload(`name: slow\n${everySecond("/slow")}`);
     await expect.poll(() => logOf("slow"), { timeout: 10_000 }).toContain("its previous run has not finished");
   });

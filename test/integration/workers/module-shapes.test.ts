@@ -64,7 +64,7 @@ describe("a worker module", () => {
     expect(await answer({ "index.js": source })).toBe("function");
   });
 
-  test("can be any file that the manifest names in the key entrypoint", async () => {
+  test("can be any file that the manifest names in the key `entrypoint`", async () => {
     const files = { "index.html": "page", "server/app.js": `export default () => new Response("ok")` };
     expect(await answer(files, "", { entrypoint: "server/app.js" })).toBe("ok");
   });
@@ -93,7 +93,7 @@ describe("the routes of a worker module", () => {
     expect((await server.fetch("/routed/none")).status).toBe(404);
   });
 
-  test("leave requests without a matching route to the function fetch", async () => {
+  test("leave requests without a matching route to the function `fetch`", async () => {
     const files = { "index.js": `export default { routes: { "/a": () => new Response("route") }, fetch: () => new Response("fetch") }` };
     expect(await answer(files, "a")).toBe("route");
     expect(await answer(files, "b")).toBe("fetch");

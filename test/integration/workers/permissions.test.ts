@@ -45,7 +45,7 @@ async function attempt(name: string, what: string, value = ""): Promise<unknown>
 const denied = { error: "ERR_ACCESS_DENIED" };
 
 describe("the isolate of a worker", () => {
-  test("has only the permissions that both manifest and operator allow", async () => {
+  test("has only the permissions that the manifest requests and the operator allows", async () => {
     await server.add("runner", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     await server.add("threads", { files: { "index.js": prober }, manifest: { permissions: ["worker-threads"] } });
     expect(await attempt("runner", "exec")).toEqual({ value: "ran" });
@@ -72,7 +72,7 @@ export default { async fetch() {
     expect(Number(/^Threads:\t(\d+)$/m.exec(status)?.[1])).toBeLessThan(20);
   });
 
-  test("has no permission that only the operator allows", async () => {
+  test("has no permission that the operator allows but the manifest does not request", async () => {
     await server.add("modest", { files: { "index.js": prober } });
     for (const what of ["exec", "thread"]) expect(await attempt("modest", what)).toEqual(denied);
   });
@@ -118,7 +118,7 @@ describe("a manifest permission that the daemon cannot grant", () => {
     });
   });
 
-  test("is rejected for a path outside of each allowed path of the same kind", () => {
+  test("is rejected when no allowed permission of the same kind includes its path", () => {
     const ceiling = new PermissionPolicy(["fs-read:/srv/data"]);
     for (const permission of ["fs-read:/srv/data", "fs-read:/srv/data/", "fs-read:/srv/data/a/b"]) {
       expect(ceiling.refusal({ permissions: [permission] })).toBeUndefined();

@@ -67,7 +67,7 @@ async function upload(text: string): Promise<void> {
 const use = (key: string) => statusOf({ "x-api-key": key });
 const statusOf = async (headers: Record<string, string>) => (await fetch(`${daemon.url}/api/workers`, { headers })).status;
 
-test("a key expires when the clock jumps ahead, and is valid when the clock is reset", async () => {
+test("a key expires when the clock jumps ahead, and is valid again after a clock reset", async () => {
   const key = await makeKey("1d");
   const lasting = await makeKey("never");
   expect([await use(key), await use(lasting)]).toEqual([200, 200]);

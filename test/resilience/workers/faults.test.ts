@@ -148,7 +148,7 @@ async function giveUp(name: string, target: string, sign: string): Promise<void>
   await expect(answer).rejects.toThrow("abort");
 }
 
-describe("an isolate whose event loop is blocked when its client disconnects", () => {
+describe("an isolate whose event loop is blocked when a client disconnects", () => {
   const blocked = "the event loop is blocked";
 
   test("is replaced at the next request, which succeeds", async () => {

@@ -68,7 +68,7 @@ describe("the isolate of a worker", () => {
     expect(await server.text("/fresh/served")).toBe("1");
   });
 
-  test("starts with ttl: 0 before its request arrives, and stops after idleTimeout", async () => {
+  test("is started in advance for a worker with ttl: 0, and stops after idleTimeout", async () => {
     const version = await server.add("prepared", { files: files("prepared"), manifest: { ttl: 0, idleTimeout: "300ms" } });
     await server.text("/prepared/");
     await expect.poll(() => isolatesOf("prepared")).toBeGreaterThan(0);
@@ -203,7 +203,7 @@ describe("the pool of all isolates", () => {
     await Promise.all(clients);
   });
 
-  test("rejects a request with Retry-After when 1024 requests of its worker wait", async () => {
+  test("rejects a request with Retry-After when 1024 requests of the worker wait", async () => {
     const gate = createServer();
     gate.listen(0, "127.0.0.1");
     await once(gate, "listening");

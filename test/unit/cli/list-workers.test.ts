@@ -13,7 +13,7 @@ async function listed(rows: readonly object[], flags: readonly string[] = []): P
   return (await runInProcess(["workers", "list", "--url", daemon.url, ...flags], { cwd: home, env })).stdout;
 }
 
-test("`workers list` marks the active version of each worker as live", async () => {
+test("`workers list` marks the active version of each worker as `live`", async () => {
   const app = { ...row, name: "app", versions: ["2.0.0-rc.1", "1.1.0", "1.0.0"], disabledVersions: ["1.1.0"] };
   const off = { ...row, name: "off", versions: ["1.0.0"], disabledVersions: ["1.0.0"] };
 

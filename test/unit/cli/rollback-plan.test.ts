@@ -28,7 +28,7 @@ test.each([
   expect(answeringVersion(workerOf(versions).versions)?.version).toBe(answering);
 });
 
-test("findWorker returns built-in and uploaded versions together, newest first", async () => {
+test("findWorker sorts built-in and uploaded versions together, from new to old", async () => {
   const row = { name: "app", removable: true, disabledVersions: [] };
   const rows = [
     { ...row, source: "built-in", path: "/built-in", versions: ["1.10.0", "1.2.0"] },

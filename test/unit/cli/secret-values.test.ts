@@ -12,7 +12,7 @@ test.each([
   ["STRIPE_KEY", "0123456789"],
   ["apiKey", "x"],
   ["TOKEN", "12345678"],
-])("runtimectl treats the variable %s=%s as a secret unless it has one character", (name, value) => {
+])("runtimectl treats %s=%s as a secret if the value has more than one character", (name, value) => {
   expect(looksSecretValue(name, value)).toBe(value.length > 1);
 });
 

@@ -154,7 +154,7 @@ test("the dashboard saves a file to the local disk, but overwrites no existing f
 test.each([
   ["read-only mode", { isReadOnly: true, permissions: ["workers:read", "workers:install"] }],
   ["a key with only workers:read", { isReadOnly: false, permissions: ["workers:read"] }],
-])("with %s, offers only to read and save files", async (_who, { isReadOnly, permissions }) => {
+])("with %s, the dashboard offers only to read and save files", async (_who, { isReadOnly, permissions }) => {
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
   await dashboard.waitFor("ctrl-s save");
   dashboard.press("?");

@@ -152,7 +152,7 @@ test("the dashboard erases a displayed API key when ctrl-c is pressed", async ()
 test.each([
   ["a viewer key", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
   ["read-only mode", { answers: {}, isReadOnly: true }],
-])("with %s, does not create or revoke API keys", async (_who, { answers, isReadOnly }) => {
+])("with %s, the dashboard does not create or revoke API keys", async (_who, { answers, isReadOnly }) => {
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
@@ -187,7 +187,7 @@ test("the dashboard shows a second new API key after the user closes the first",
   expect(second.text()).not.toBe("rtk_second");
 });
 
-test("offers no rotation to a key that lacks keys:revoke, and names this permission", async () => {
+test("the dashboard offers no rotation without keys:revoke, and names this permission", async () => {
   const session = sessionOf(["keys:read", "keys:create"], { id: 2, name: "operator" });
   const dashboard = await openKeys({}, { "/api/admin/session": session });
   await dashboard.waitFor("c create");

@@ -12,7 +12,7 @@ const shops = {
 };
 const many = { "/api/workers": Array.from({ length: 2000 }, (_, index) => listedWorker(`w${String(index).padStart(4, "0")}`)) };
 
-test("filters rows by a word, excludes rows by !word, and shows all rows after esc", async () => {
+test("the dashboard filters rows by word or !word, and shows all rows after esc", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/shop${keys.enter}`);

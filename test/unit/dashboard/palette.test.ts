@@ -36,7 +36,7 @@ test("the dashboard reports no React error when 60 keys arrive at once", async (
   expect(errors).not.toHaveBeenCalled();
 });
 
-test("runs a command and shows its exit code; the up key shows the command again", async () => {
+test("the palette shows a command's exit code; the up key shows the command again", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("runtimectl help exit-codes → 0");

@@ -33,7 +33,7 @@ test.each([
   await dashboard.waitFor(expected);
 });
 
-test("the overview lists incidents with cause and position, the most severe first", async () => {
+test("the overview lists the most severe incident first, with cause and position", async () => {
   const now = Math.floor(Date.now() / 1000);
   const lastError = { message: "no such order", at: now, file: "index.js", line: 3 };
   const instances = [
@@ -101,7 +101,7 @@ test.each([
   await dashboard.waitFor(expected);
 });
 
-test("the screen plugins lists failed plugins first", async () => {
+test("the screen `plugins` lists failed plugins first", async () => {
   const dashboard = await renderDashboard(full, { screen: "plugins" });
   await dashboard.waitFor(/> audit .*\n +late .*\n +guard /);
 });
@@ -143,7 +143,7 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("the screen files names the two permissions of which it requires one", async () => {
+test("the screen `files` names two permissions, one of which is required", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });

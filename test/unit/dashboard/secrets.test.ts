@@ -34,7 +34,7 @@ async function openSecrets(setup: DashboardSetup = {}, answers: Readonly<Record<
   return dashboard;
 }
 
-test("the dashboard lists names, sources and states of secrets, missing secrets first", async () => {
+test("the dashboard lists missing secrets first, with name, source and state of each", async () => {
   const dashboard = await openSecrets();
   const text = dashboard.text();
   expect(text).toContain("[2 Workers]");

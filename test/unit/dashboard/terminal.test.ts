@@ -47,7 +47,7 @@ test("the dashboard redraws the screen when the terminal is resized", async () =
   expect(dashboard.screen.written()).not.toContain("\u001b[3J");
 });
 
-test("on a small terminal, shows the required size and accepts only ctrl-c", async () => {
+test("a small terminal shows the required size, and only ctrl-c is accepted", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 20, rows: 5 });
   await dashboard.waitFor(/the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/);
   dashboard.press("dyq");

@@ -81,7 +81,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("cuts a long error in the details at %dx%d, and shows it completely after enter", async (columns, rows) => {
+])("the details shorten a long error at %dx%d, and enter shows the complete error", async (columns, rows) => {
   const reason = "The last requests failed.";
   const lastError = { message: `rejected ${"by-the-upstream-server ".repeat(30)}at last`, at: 0 };
   const health = [{ name: "app", version: "1.1.0", state: "failing", since: 0, reason, lastError }];
@@ -98,7 +98,7 @@ test.each([
   await dashboard.waitFor("at last");
 });
 
-test("shows the failed requests since the start, and zero for the last minute", async () => {
+test("the dashboard shows the failed requests since the start and in the last minute", async () => {
   const workers = [workerMetricsOf("app", { total: 2, failed: 2, perSecond: 0, failedPerSecond: 0 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });

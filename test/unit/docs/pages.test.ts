@@ -52,7 +52,7 @@ describe("tutorials and how-to pages", () => {
     expect(stepsOf(page, await readPage(page)).filter(({ kind }) => kind === "command").length).toBeGreaterThan(0);
   });
 
-  test.each(guides)("the page %s has 300 to 900 words and ends with Verify and If it fails", async (page) => {
+  test.each(guides)("the page %s has 300 to 900 words and ends with `Verify` and `If it fails`", async (page) => {
     const text = await readPage(page);
     const words = prose(text).split(/\s+/).filter((word) => /\w/.test(word)).length;
     expect(words).toBeGreaterThanOrEqual(300);
@@ -60,7 +60,7 @@ describe("tutorials and how-to pages", () => {
     expect([...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title).slice(-2)).toEqual(["Verify", "If it fails"]);
   });
 
-  test.each(guides)("the page %s never contains npx runtimectl", async (page) => {
+  test.each(guides)("the page %s never contains `npx runtimectl`", async (page) => {
     expect(await readPage(page)).not.toContain("npx runtimectl");
   });
 

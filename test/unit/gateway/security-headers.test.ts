@@ -35,7 +35,7 @@ describe("security headers", () => {
     });
   });
 
-  test("do not replace headers of the worker unless override is set", async () => {
+  test("do not replace headers of the worker unless `override` is set", async () => {
     expect(await headersOf({ securityHeaders: true }, requestOf("/"), own())).toMatchObject({ "x-frame-options": "DENY" });
     const overriding = { securityHeaders: { frameOptions: "SAMEORIGIN", override: true } };
     expect(await headersOf(overriding, requestOf("/"), own())).toMatchObject({ "x-frame-options": "SAMEORIGIN" });

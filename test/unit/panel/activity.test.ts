@@ -46,7 +46,7 @@ function follow(mayAudit: boolean, [auditEntries, events]: [readonly AuditEntry[
 
 const keysOf = (follower: ActivityFollower) => follower.state.get().entries.map(({ key }) => key);
 
-test("the activity lists audit entries and events without a request, newest first", async () => {
+test("the activity lists new entries first: audit entries and events without a request", async () => {
   const events = [event(3), event(4, { type: "worker.installed" }), event(5, { type: "stream.opened" })];
   const { stream, follower } = follow(true, [[audit(3), audit(4)], events]);
   await vi.advanceTimersByTimeAsync(100);
@@ -122,7 +122,7 @@ test.each([
   expect(fromAudit(audit(1, { subject })).subject).toBe(text);
 });
 
-test("the activity exports the entries of the daemon as lines of JSON, oldest first", () => {
+test("the activity exports the entries as lines of JSON, from the oldest to the newest", () => {
   const text = toJsonLines([fromEvent(event(2)), fromAudit(audit(1))]);
   expect(text.endsWith("\n")).toBe(true);
   expect(

@@ -135,7 +135,7 @@ describe("readPackageInfo", () => {
     expect(await facts(files)).toMatchObject({ isPlugin: true, pluginEntry: undefined });
   });
 
-  test("reads enabled: false, and returns the version latest if no version is declared", async () => {
+  test("reads enabled: false, and returns `latest` if no version is declared", async () => {
     expect(await facts({ "manifest.yaml": "name: a\nenabled: false\n" })).toMatchObject({ isEnabled: false, version: "latest" });
   });
 

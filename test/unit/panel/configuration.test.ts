@@ -7,7 +7,7 @@ import { valueText } from "../../../src/cpanel/pages/configuration/value-text.js
 import { ApiError } from "../../../src/shared/api-error.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 
-test("the panel has a form for each field of a worker manifest except env", () => {
+test("the panel has a form for each field of a worker manifest except `env`", () => {
   const fields = fieldGroups.flatMap(({ fields: group }) => Object.keys(group));
   const expected = Object.keys(WorkerManifest.shape).filter((name) => name !== "env");
   expect(fields.toSorted()).toEqual(expected.toSorted());

@@ -15,7 +15,7 @@ describe("the missing instances", () => {
     instance("eu-1", "gone", { id: "id-replaced" }),
   ];
 
-  test("are the unreachable and the gone instances, except replaced instances", () => {
+  test("are all `unreachable` and `gone` instances, except replaced instances", () => {
     expect(missingInstances(all, "").map(({ id }) => id)).toEqual(["id-eu-2", "id-eu-3"]);
   });
 
@@ -28,21 +28,21 @@ describe("the missing instances", () => {
   });
 });
 
-describe("a rolling upgrade", () => {
+describe("the instances during a rolling upgrade", () => {
   const all = [
     instance("eu-1", "ready", { version: "1.1.0" }),
     instance("eu-2", "draining"),
     instance("eu-3", "gone", { version: "0.9.0" }),
   ];
 
-  test("counts ready instances, and lists the versions of all instances except gone ones", () => {
+  test("are counted if `ready`, and have their versions listed unless they are `gone`", () => {
     expect({ ready: readyCount(all), versions: runningVersions(all) }).toEqual({ ready: 1, versions: ["1.0.0", "1.1.0"] });
   });
 
   test.each([
     ["id-eu-1", true],
     ["id-eu-2", false],
-  ])("leaves no ready instance after the drain of %s: %j", (id, isLast) => {
+  ])("include %s as the last ready instance: %j", (id, isLast) => {
     expect(isLastReady({ id }, all)).toBe(isLast);
   });
 });

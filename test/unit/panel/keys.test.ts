@@ -62,7 +62,7 @@ test.each([
   expect(usualLifetime({ expiresAt }, 1000)).toBe(lifetime);
 });
 
-test("mayGrant allows only permissions that the principal has", () => {
+test("mayGrant returns true only for permissions that the principal has", () => {
   const reader = { ...operator, permissions: ["workers:read" as const] };
   expect(mayGrant(reader, ["workers:read"])).toBe(true);
   expect(mayGrant(reader, ["workers:read", "keys:create"])).toBe(false);

@@ -100,7 +100,7 @@ test("notices have unique row keys, and are ignored when older entries are reque
   follower.close();
 });
 
-test("a log export names an unresponsive daemon, and ends without its entries", async () => {
+test("a log export names an unresponsive daemon, and ends without the daemon's entries", async () => {
   const instances = [{ name: "b", id: "2", problem: "It is away." }];
   const pages = [
     { entries: [entry(3)], hasMore: true, before: "a:3,b:9", instances },
@@ -125,7 +125,7 @@ test("a log export of one daemon requests each page before the oldest received e
 
 const entryOf = (instance: string, id: number, time: number) => ({ ...entry(id), time, instance });
 
-test("the log follower orders entries of several daemons by time, and loads older ones", async () => {
+test("the log follower sorts entries of daemons by time, and loads older entries", async () => {
   const first = Array.from({ length: pageSize - 2 }, (_, index) => entryOf("eu-1", 100 + index, 1000 + index));
   const stream = new FakeStream([entryOf("eu-2", 7, 500), entryOf("eu-1", 99, 501), ...first]);
   const { transport, follower } = follow(stream);

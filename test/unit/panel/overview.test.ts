@@ -91,7 +91,7 @@ describe("the figures of the overview tiles", () => {
     });
   });
 
-  test("end the sparkline of a current value with this value", () => {
+  test("add the current value at the end of the sparkline", () => {
     expect(currentFigure(5, [1, null, 2], "1h")).toEqual({ value: 5, note: "Now, and over the last 1 h", values: [1, 2, 5] });
     expect(currentFigure(5, [null], "1h")).toEqual({ value: 5, note: "Now", values: [] });
   });
@@ -143,7 +143,7 @@ describe("incidents of keys", () => {
   const key: Key = { id: 1, name: "ci", role: "viewer", namespaces: ["*"], createdAt: 0, expiresAt: 20 * day };
   const subjects = (...keys: readonly Key[]) => incidentsOf({ keys, nowSeconds: 10 * day }).map(({ keyId }) => keyId);
 
-  test("name a key that expires within 14 days", () => {
+  test("include a key that expires within 14 days", () => {
     expect(subjects(key)).toEqual([1]);
   });
 
@@ -168,7 +168,7 @@ const incidentsOfInstances = (...instances: readonly ListedInstance[]) =>
   incidentsOf({ instances, nowSeconds: 0 }).map(({ state, subject, reason }) => `${state}: ${subject}: ${reason}`);
 
 describe("incidents of daemons", () => {
-  test("name unreachable daemons with their problems, and daemons that are gone", () => {
+  test("contain the unreachable daemons with their problems, and the `gone` daemons", () => {
     expect(incidentsOfInstances(listed("a", "ready"), listed("b", "draining"), listed("c", "starting"))).toEqual([]);
     expect(
       incidentsOfInstances(listed("a", "ready"), listed("b", "unreachable", "It did not respond within 2 s."), listed("c", "gone")),
@@ -178,14 +178,14 @@ describe("incidents of daemons", () => {
     ]);
   });
 
-  test("name at most three daemons", () => {
+  test("contain the names of at most three daemons", () => {
     const away = ["b", "c", "d", "e", "f"].map((name) => listed(name, "unreachable", "No."));
     expect(incidentsOfInstances(listed("a", "ready"), ...away)).toEqual([
       "degraded: 5 of 6 instances are unreachable: b: No. c: No. d: No. 2 more.",
     ]);
   });
 
-  test("omit a daemon that is gone if another daemon has its name", () => {
+  test("omit a `gone` daemon if another daemon has the same name", () => {
     expect(incidentsOfInstances(listed("a", "ready"), { ...listed("a", "gone"), id: "earlier" })).toEqual([]);
   });
 });
@@ -221,7 +221,7 @@ describe("the incident of a worker on several daemons", () => {
   });
 });
 
-test("setUpProblems returns missing isolation layers and risky settings, no incidents", () => {
+test("setUpProblems returns missing isolation layers and risky settings only", () => {
   const degraded = ["disk-space", "worker-data", "isolation:landlock", "panel-origin", "plugin-uploads"] as const;
   const checks = degraded.map((name) => ({ name, status: "degraded" as const }));
   expect(setUpProblems([...checks, { name: "isolation:seccomp", status: "ok" }]).map(({ name }) => name)).toEqual(degraded.slice(2));

@@ -43,7 +43,8 @@ export const command = defineCommand<[], Options>({
       name: "resync",
       settings,
     });
-    // Another daemon can have replaced the primary during the confirmation.
+    // Stops if the missing changes differ from those that the user has confirmed, for example because another daemon has replaced the
+    // primary.
     if (!isDeepStrictEqual((await client.index.show()).divergence, divergence))
       throw new CommandError("CHANGE_CONFLICT", "the list of missing changes was outdated when you confirmed; nothing changed", {
         exitCode: exitCodes.conflict,

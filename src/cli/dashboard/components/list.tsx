@@ -88,8 +88,8 @@ export function tableWidth<Item>(columns: readonly Column<Item>[], items: readon
 }
 
 /**
- * Returns the columns that fit into the width. Reserves room for the longest name, at most half of the width, and omits columns from the
- * right that do not fit then. `items` are all items, so that a filter does not change the layout.
+ * Returns the columns that fit into the width. First reserves the longest name's width, at most half of the width. Then omits columns from
+ * the right until the others fit. `items` are all items, so that a filter does not change the layout.
  */
 export function placeColumns<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number): PlacedColumn<Item>[] {
   const room = Math.max(0, width - markWidth);

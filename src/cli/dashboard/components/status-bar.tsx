@@ -97,7 +97,7 @@ export function Footer() {
   const hintOf = (id: ActionId) => ({ key: keymap.keyOf(id), label: ` ${actionTable[id].label}` });
   const widthOf = ({ key, label }: ReturnType<typeof hintOf>) => key.length + label.length + gap.length;
   const last = ids.filter((id) => lastActions.includes(id)).map((id) => hintOf(id));
-  // There is no gap before the first shortcut.
+  // Adds the width of one gap, because `widthOf` counts a gap before each shortcut and the first shortcut has none.
   let room = columns + gap.length - last.reduce((sum, hint) => sum + widthOf(hint), 0);
   const first = ids
     .filter((id) => !lastActions.includes(id))

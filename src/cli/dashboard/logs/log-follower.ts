@@ -112,8 +112,8 @@ class LogFollower {
   }
 
   /**
-   * Adds one line about a gap in the logs, not one line per worker. All workers share the connection to the daemon, so the gap affects all
-   * of them.
+   * Adds a line about the gap in the logs when no stream is lost any more. Adds only one line, because all workers share the connection to
+   * the daemon and have the same gap.
    */
   #onBack(name: string): void {
     this.#lost.delete(name);

@@ -102,7 +102,7 @@ const sources: Readonly<Record<string, NameSource>> = {
     (instances) => instances.map((instance) => instanceLabel(instance, instances)),
   ),
 };
-/** Source without names, for nouns such as `auth` for which the daemon has no names. */
+/** Source that returns no names. Used for nouns such as `auth`, for which the daemon has no list of names. */
 const nothing = sourceOf(
   "session",
   (client) => client.session.show(),

@@ -25,7 +25,7 @@ const storedPeriod = "24h";
  * `isNamedIn`).
  */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
-  // A worker with a changed manifest can request other hosts and secrets.
+  // Includes hosts and secrets, because a changed manifest can request other hosts and secrets.
   workers: ["workers", "health", "hosts", "secrets."],
   plugins: ["plugins", "plugins.loaded"],
   hosts: ["hosts"],

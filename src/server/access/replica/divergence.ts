@@ -49,7 +49,7 @@ export function divergenceKind(known: Position, head: Head | undefined, wasDiver
   // Marks are random. A primary with this mark has the same history, even if a resync has given the primary another epoch.
   if (head.markThere === known.mark) return undefined;
   if (head.epoch !== known.epoch) return "other-epoch";
-  // A primary that keeps only newer revisions counts as equal, unless an earlier sync found a difference.
+  // A primary that no longer keeps the known revision counts as equal, unless an earlier sync found a difference.
   return wasDiverged || known.revision >= head.oldest ? "restored" : undefined;
 }
 

@@ -8,7 +8,10 @@ interface PrimaryLeaseDatabaseOptions {
   readonly send: (statements: readonly Statement[], options: { creating: readonly Statement[] }) => Promise<SqlRow[][]>;
   /** Runs statements that change nothing. Resolves with no rows if the primary lacks the table. Throws KEY_STORE_UNAVAILABLE. */
   readonly read: (statements: readonly Statement[]) => Promise<SqlRow[][]>;
-  /** Returns the known position of the primary and the time limit of a change. Throws KEY_STORE_UNAVAILABLE. */
+  /**
+   * Returns the identification of a new change: its mark, the known position of the primary and the time limit. Throws
+   * KEY_STORE_UNAVAILABLE.
+   */
   readonly createMark: () => Marked;
   /** Returns an estimate of the primary's time in Unix milliseconds. Throws KEY_STORE_UNAVAILABLE. */
   readonly nowMs: () => number;

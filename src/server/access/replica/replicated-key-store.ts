@@ -48,7 +48,7 @@ const usageWriteIntervalMs = 30_000;
  * other daemons.
  */
 const usesAtOnce = 500;
-/** Maximum time for which a rejected change waits for the state of the primary, which shows the reason. */
+/** Maximum time for which a rejected change waits for the state of the primary. The state shows why the primary rejected the change. */
 const checkLimitMs = 1_000;
 /** Seconds in the `Retry-After` header of the response when the daemon cannot write to the primary. */
 const retryAfterSeconds = 5;
@@ -242,7 +242,7 @@ export class ReplicatedKeyStore implements KeyStore {
     return Number(revision);
   }
 
-  /** Returns the error of a change that the primary did not accept. Requests the state of the primary, which shows the reason. */
+  /** Returns the error of a change that the primary did not accept. First requests the state of the primary, to find out the reason. */
   async #notAccepted(): Promise<ApiError> {
     await this.#replication.check(checkLimitMs);
     const { divergence } = this.#replication;

@@ -66,7 +66,7 @@ export class ReplicatedRecordStore implements RecordStore {
   /** Replaces all records by the records of a replica. The caller must ensure that no process writes the replica meanwhile. */
   async load(reader: ReplicaReader, { isAccepted }: { isAccepted: boolean }): Promise<void> {
     const { revision } = reader.readPosition();
-    // `isAccepted` means that an operator has discarded the changes of this daemon that the primary lacks.
+    // Forgets the changes of this daemon that the primary lacks if an operator has discarded them (`isAccepted`).
     if (isAccepted) this.#ahead.clear();
     const loaded = new RecordTable();
     await readInto(loaded, reader, 0);

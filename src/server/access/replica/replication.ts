@@ -220,8 +220,8 @@ export class Replication {
     const position = this.#replica.readPosition();
     const known = this.#knownPosition();
     let head = await fetchHead(primary, known);
-    // Compares again if the primary has confirmed a change of this daemon meanwhile, because the new history of the primary possibly lacks
-    // this change.
+    // Compares the primary with this daemon again if the primary has confirmed a change of this daemon meanwhile. The new history of the
+    // primary possibly lacks this change.
     if (head && known && this.#newest && this.#newest.epoch !== head.epoch && this.#newest.revision > known.revision) return this.#align();
     const kind = known && divergenceKind(known, head, this.#divergence !== undefined || this.#replica.isDiverged);
     if (kind) throw await this.#diverge(kind, known, head);
@@ -236,8 +236,8 @@ export class Replication {
       head.epoch === this.#newest?.epoch ? this.#newest : undefined,
     );
     if (!position) await this.#renew("there is no replica");
-    // Keeps own changes with a higher revision than the new replica. These changes belong to the new history, because its revisions are
-    // higher than all earlier revisions.
+    // Fetches a new replica, but keeps own changes with a higher revision than this replica. These changes belong to the new history,
+    // because its revisions are higher than all earlier revisions.
     else if (position.epoch !== head.epoch || !this.#hasOwnRows)
       await this.#renew("another daemon resynced the primary, which has all changes of this daemon");
     else if (position.revision < head.oldest) await this.#renew("the replica is older than all revisions that the primary keeps");
@@ -265,8 +265,8 @@ export class Replication {
     this.#divergedState = state;
     this.#divergedEpoch = head?.epoch;
     this.#replica.isDiverged = true;
-    // Reports only a change of the kind or of the number of missing revisions. A change of another daemon in the primary alters the state,
-    // but usually not this number.
+    // Reports the divergence only if its kind or the number of missing revisions has changed. A change that another daemon makes in the
+    // primary usually changes neither.
     if (before?.kind !== kind || before.missingCount !== divergence.missingCount) onDivergence(divergence);
     return new DivergedError(divergence);
   }
@@ -289,8 +289,8 @@ export class Replication {
       );
     const rows = rowsOf(reader.allRows(), ownRows());
     await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
-    // Forgets the newest known position. If the daemon knows this position only from a response, the history that it has written can end
-    // before it.
+    // Forgets the newest known position. If the daemon knows this position only from a response, the history that the daemon has written
+    // can end before this position.
     this.#newest = undefined;
   }
 

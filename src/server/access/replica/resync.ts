@@ -59,7 +59,7 @@ export function resyncConflict(change: "was replaced" | "was changed"): ApiError
   );
 }
 
-/** Returns the newest row of each key and record, from a replica and the changes of this daemon. The replica can have newer rows. */
+/** Returns the newest row of each key and record, from a replica and the changes of this daemon. Either of them can have the newer row. */
 export function rowsOf(replica: IndexRows | undefined, own: IndexRows): IndexRows {
   return {
     keys: newestRows([...(replica?.keys ?? []), ...own.keys], ({ id }) => id),

@@ -48,7 +48,7 @@ export function mergeHistories(
     .toSorted((one, other) => one - other);
   const lacks = (at: number, { firstAt, indexes }: (typeof series)[number]) => firstAt < at && !indexes.has(at);
   const lacksDaemon = ends.map((at) => series.some((one) => lacks(at, one)));
-  // Ignores daemons without any interval. They do not complete an interval within seconds, so the result does not wait for them.
+  // Ignores daemons without any interval. Otherwise the result would omit the newest intervals although these daemons complete none.
   const recording = series.filter(({ points }) => points.at.length > 0);
   const isUncompleted = ends.map((at) => recording.some((one) => lacks(at, one)));
   const complete = Math.max(isUncompleted.lastIndexOf(false) + 1, ends.length - mostUncompleted);

@@ -153,8 +153,8 @@ export function encodeRow(row: MetricRow): Buffer {
 }
 
 function decodeRows(bytes: Uint8Array): MetricRow[] {
-  // A Uint32Array must begin at a multiple of 4 bytes, but rows in a file can begin at any byte. The copy begins at byte 0 of its own
-  // memory.
+  // Copies the bytes to the beginning of new memory, because a Uint32Array must begin at a multiple of 4 bytes, but rows in a file can
+  // begin at any byte.
   const words = new Uint32Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % rowBytes))).buffer);
   const floats = new Float32Array(words.buffer);
   return Array.from({ length: words.length / wordsPerRow }, (_, index) => readRow(words, floats, index * wordsPerRow));

@@ -57,7 +57,8 @@ export class ArchiveUnpacker {
    * the folder is incomplete and no process writes to it.
    */
   async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
-    // Keeps the last free unpacker for archives that are completely uploaded, because an upload of a slow client takes long.
+    // If only one unpacker is free, waits until the archive is uploaded completely, because the upload of a slow client would occupy the
+    // unpacker for a long time.
     if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {

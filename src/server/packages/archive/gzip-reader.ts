@@ -29,7 +29,7 @@ export function checkRatio(expandedBytes: number, compressedBytes: number): void
 
 /**
  * Yields the decompressed content of a gzip file with exactly one member. Gives zlib only the deflate data, because zlib would accept
- * further members and ignore trailing bytes. Other tools treat such files in other ways.
+ * further members and ignore trailing bytes. Tools differ in how they read such files.
  */
 export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?: Arrival): AsyncGenerator<Buffer> {
   const gzip = await GzipFile.open(path, arrival);

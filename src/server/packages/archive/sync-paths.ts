@@ -4,8 +4,8 @@ import { open } from "node:fs/promises";
 import { findSystemTool } from "../../platform/system-tool.js";
 
 /**
- * Minimum number of paths at which one sync of the whole file system is faster. For fewer paths, this sync would mostly wait for writes of
- * other programs.
+ * Minimum number of paths at which one sync of the whole file system is faster than one sync per path. For fewer paths, this sync would
+ * mostly wait for writes of other programs.
  */
 const fewestForFileSystem = 100;
 /**

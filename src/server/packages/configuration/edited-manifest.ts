@@ -25,7 +25,7 @@ export function withField(text: string, fileName: string, path: readonly string[
     const serialized = document.toString({ lineWidth: 0, flowCollectionPadding: !/[{[]\S/.test(text) });
     if (isEqual(fieldsIn(serialized, fileName), wanted)) return serialized;
   } catch {
-    // If the YAML package cannot write the changed document, the error below follows.
+    // Ignores the error if the YAML package cannot write the changed document. The code below throws an error for this case.
   }
   throw invalidMetadata(
     fileName,

@@ -49,7 +49,7 @@ export class DirectoryHandle {
     }
   }
 
-  /** Opens a subfolder. Throws ELOOP if the entry is a link, and ENOTDIR if it is another entry that is not a folder. */
+  /** Opens a subfolder. Throws ELOOP if the entry is a link, and ENOTDIR if the entry is neither a link nor a folder. */
   enter(name: string): DirectoryHandle {
     try {
       return new DirectoryHandle(openSync(this.pathOf(name), folderFlags));

@@ -7,7 +7,7 @@ import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 
 /**
  * Returns the ETag of a file. The inode is part of the ETag, because the daemon writes new content to a new inode. The change time (ctime)
- * is not, because a hard link of an isolate changes it.
+ * is not part of the ETag, because a hard link of an isolate changes the ctime.
  */
 export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs">): string {
   const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs}`).digest("base64url").slice(0, 22);

@@ -9,8 +9,8 @@ import { asStorageFailure } from "../../platform/storage-full.js";
 interface FileChangeSurroundings {
   readonly areas: InstallAreas;
   /**
-   * Renews the worker or plugin after a change of its folder, in the same turn of the event loop. If the folder was moved, running isolates
-   * read from `movedTo`.
+   * Updates the catalog after a change of a package folder, and retires the previous content, in the same turn of the event loop. If the
+   * folder was moved, running isolates read from `movedTo`.
    */
   readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
 }
@@ -34,7 +34,7 @@ export async function runFileChange({ areas, renew }: FileChangeSurroundings, un
 
 const inPlace: RootOf = (directory) => directory;
 
-/** Applies the change and renews the packages in one turn of the event loop. No request then sees the new files with the old catalog. */
+/** Applies the change and updates the catalog in one turn of the event loop. No request then sees the new files with the old catalog. */
 function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: string | undefined) => Promise<void>[]): Promise<void>[] {
   try {
     return renewAll(change.apply(aside, inPlace));

@@ -68,8 +68,8 @@ export interface PackageOwner {
   /** Downloads the files of a package that is not on this machine. Throws PACKAGE_UNAVAILABLE. */
   prepare?(unit: Unit): Promise<void>;
   /**
-   * Applies the change while the daemon holds the lock of the directory. In the same turn of the event loop, renews the workers or plugins
-   * in the package folders.
+   * Applies the change while the daemon holds the lock of the directory. In the same turn of the event loop, updates the catalog and
+   * retires the previous content of the package folders.
    */
   changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
   /** Returns the names in the metadata of the package folder. A name can differ from the name in the path of the folder. */

@@ -52,7 +52,7 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
 interface RootChange {
   readonly unit: Unit;
   readonly gone?: readonly string[];
-  /** Added files by name. The function calls `read` with the path of the file. The path is valid only during this call. */
+  /** Added files by name. Each function calls `read` with the path of its file. The path is valid only during this call. */
   readonly come?: ReadonlyMap<string, (read: (file: string) => void) => void>;
 }
 

@@ -46,7 +46,10 @@ export class DirectoryLock {
     this.#file = file;
   }
 
-  /** False after a deletion of the lock file, because another process can then lock a new file. */
+  /**
+   * True while the lock file exists. After a deletion of the lock file, this lock has no effect, because another process can lock a new
+   * file.
+   */
   get isEffective(): boolean {
     return existsSync(this.#file);
   }

@@ -54,7 +54,7 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
 /** Opens a socket to the daemon for a child process. The spawner does not read from this socket. */
 async function openSocket(greeting: string): Promise<Socket> {
   const socket = connect(socketPath).pause();
-  // Ignores the event, because the code below reports the error. If the daemon has no free file descriptor, it closes the socket.
+  // Ignores the event, because the code below reports the error. The daemon closes the socket if the daemon has no free file descriptor.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect");

@@ -7,8 +7,8 @@ const sharedForMs = 100;
 const slackMs = 2;
 
 /**
- * Access of one worker to the scheduler. `meter` counts the requests to this worker. A request that `meter` does not count is a request to
- * another worker.
+ * The scheduler, with the request counter of one worker. The scheduler counts the requests to all workers. The difference from the count in
+ * `meter` is the number of requests to other workers.
  */
 export interface BandwidthClient {
   readonly scheduler: BandwidthScheduler;
@@ -66,7 +66,7 @@ export class BandwidthScheduler {
   };
 }
 
-/** The bandwidth share of one request body or one response body. */
+/** Requests bandwidth from the scheduler for one request body or one response body. */
 export class BandwidthShare {
   readonly #scheduler: BandwidthScheduler;
   readonly #countOthers: () => number;
@@ -93,8 +93,8 @@ export class BandwidthShare {
   }
 
   /**
-   * Requests the transfer of `bytes`. If no other worker receives requests, the scheduler releases them immediately. Otherwise they wait in
-   * the queue.
+   * Requests the transfer of `bytes` bytes. If no other worker receives requests, the scheduler releases these bytes immediately. Otherwise
+   * the bytes wait in the queue.
    */
   ask(bytes: number): void {
     if (this.#isClosed) return;

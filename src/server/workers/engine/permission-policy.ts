@@ -9,7 +9,7 @@ const flagOfName: Readonly<Record<string, string>> = {
   inspector: "--allow-inspector",
 };
 
-/** The permissions that the operator allows to workers. Every worker can read its own folder. */
+/** Checks the permissions in manifests against those that the operator allows. Every worker can read its own folder. */
 export class PermissionPolicy {
   readonly #allowed: readonly string[];
 

@@ -43,7 +43,7 @@ function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | und
   return { pairs, lines: wireLines, hasDate, claimedLength };
 }
 
-/** Caches parsed response headers, because workers send the same headers repeatedly. */
+/** Parses response headers, and caches the result, because workers send the same headers repeatedly. */
 export class ResponseHeads {
   readonly #known = new Map<string, ResponseHead>();
   readonly #ownsOrigin: boolean;

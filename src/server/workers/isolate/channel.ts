@@ -9,7 +9,7 @@ import { OutputLimiter } from "../protocol/output-limiter.js";
 /** Maximum number of output bytes that wait for the daemon. The isolate drops further output. */
 const mostQueuedBytes = 1024 * 1024;
 
-/** The isolate's side of the socket to the daemon. */
+/** The isolate's side of the socket to the daemon. Flushes the responses to all frames of one read together. */
 export class DaemonChannel {
   readonly writer: FrameWriter;
   readonly socket: Socket;

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 
-/** Counts the promises of `waitUntil` that have not settled. Reports the count at most once per turn of the event loop. */
+/** Counts the promises of `waitUntil` that have not settled. Reports the count to the daemon at most once per turn of the event loop. */
 export class BackgroundWork {
   #pending = 0;
   #told = 0;

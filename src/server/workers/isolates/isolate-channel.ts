@@ -28,7 +28,7 @@ interface ChannelEvents {
   readonly onViolation: (reason: string) => void;
 }
 
-/** The daemon's side of the socket to an isolate. */
+/** The daemon's side of the socket to an isolate. Passes received frames to `onFrame`, and stops at the first violation of the protocol. */
 export class IsolateChannel {
   readonly writer: FrameWriter;
   /** Resolves when the socket is closed and all received bytes are processed. */

@@ -70,7 +70,9 @@ export interface IsolateCommandOptions {
   readonly layers: Promise<KernelLayers>;
 }
 
-/** Builds the command line of isolates. If the program setpriv or prlimit is missing, isolates start without its restrictions. */
+/**
+ * Builds the command line of isolates. If setpriv or prlimit is missing, isolates start without the restrictions of the missing program.
+ */
 export class IsolateCommand {
   readonly #setpriv = findSystemTool("setpriv");
   readonly #prlimit = findSystemTool("prlimit");

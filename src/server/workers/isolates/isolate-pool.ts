@@ -32,11 +32,11 @@ export interface PoolNumbers {
   readonly used: number;
   readonly starting: number;
   readonly blank: number;
-  /** Number of isolate starts that wait for a place in the pool. */
+  /** Number of isolate starts that wait because the pool is full. */
   readonly waiting: number;
 }
 
-/** A place in the pool, and the isolate that uses the place. */
+/** An isolate that the pool has reserved for one caller. The isolate counts toward the maximum number of isolates of the pool. */
 export interface Place {
   readonly isolate: Promise<IsolateProcess>;
 }
@@ -94,8 +94,8 @@ export class IsolatePool {
   }
 
   /**
-   * Reserves a place in the pool and an isolate. Waits until a place is free. Rejects with WORKER_POOL_SATURATED when `isWanted` returns
-   * false.
+   * Reserves an isolate. If the pool is full, first waits until another isolate has exited. Rejects with WORKER_POOL_SATURATED when
+   * `isWanted` returns false.
    */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
     if (this.#isClosed) return Promise.reject(closing());
@@ -119,8 +119,8 @@ export class IsolatePool {
   }
 
   /**
-   * Returns true if another isolate can start now. Otherwise drains idle isolates until `wanted` places are free. Begins with the isolate
-   * that has been idle longest.
+   * Returns true if the pool is not full. Otherwise drains idle isolates until `wanted` isolates are stopping. Begins with the isolate that
+   * has been idle longest.
    */
   #makeRoom(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;

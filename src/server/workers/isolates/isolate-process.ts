@@ -318,7 +318,10 @@ export interface IsolateEvents {
   onNotice(level: LogLevel, text: string): void;
 }
 
-/** The number of `waitUntil` promises that have not settled, as the isolate has reported it. */
+/**
+ * Counts the `waitUntil` promises that have not settled, as the isolate reports them. While the isolate drains, the promises keep it
+ * running for at most 30 s.
+ */
 class BackgroundWork {
   #count = 0;
   #limit: NodeJS.Timeout | undefined;

@@ -57,7 +57,7 @@ export class IsolateStarter {
     this.timeoutMs = Math.max(options.version.manifest.timeout, shortestStartTimeoutMs);
   }
 
-  /** True while a start waits for a place in the pool. */
+  /** True while a start waits because the pool is full. */
   get isWaitingForPlace(): boolean {
     return this.#waitingForPlace > 0;
   }
@@ -76,7 +76,7 @@ export class IsolateStarter {
     this.#lastError = undefined;
   }
 
-  /** Starts an isolate and loads the worker. Waits for a place in the pool while `isWanted` returns true. Rejects with an ApiError. */
+  /** Starts an isolate and loads the worker. If the pool is full, waits while `isWanted` returns true. Rejects with an ApiError. */
   async start(events: IsolateEvents, isWanted: () => boolean): Promise<IsolateProcess> {
     const { entrypoint } = this.#options;
     const isTypeScript = entrypoint.kind === "typescript";

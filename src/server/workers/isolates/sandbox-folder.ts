@@ -11,8 +11,8 @@ const moduleFile = "bundle.mjs";
 const mostLinkedFiles = 2000;
 
 /**
- * Returns the paths for `--allow-fs-read`, without the sandbox folder itself. For `<link>/..`, Node.js checks this folder, but the kernel
- * opens the parent of the link's target. Node.js therefore denies `<link>/..`.
+ * Returns the paths for `--allow-fs-read`. Omits the sandbox folder itself, so that Node.js denies `<link>/..`. For this path, Node.js
+ * checks the sandbox folder, but the kernel opens the parent of the link's target.
  */
 export function readablePaths(slot: string): string[] {
   return [

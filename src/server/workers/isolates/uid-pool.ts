@@ -18,7 +18,7 @@ const probeScript =
  */
 const namedShare = 0.25;
 
-/** User ids for isolates. Each isolate gets a user of its own while unused ids exist. */
+/** Assigns user ids to isolates. Each isolate gets a user of its own while unused ids exist. */
 export class UidPool {
   readonly #first: number;
   readonly #count: number;
@@ -29,8 +29,8 @@ export class UidPool {
   #next: number;
 
   /**
-   * Returns undefined if this process cannot change the user of processes. The same worker name gets another user in another `daemon`,
-   * because a daemon kills all processes of its users. `file` contains the user of each worker name.
+   * Returns undefined if this process cannot change the user of processes. With another `daemon`, a worker name gets another user, because
+   * each daemon kills all processes of its users. `file` contains the user of each worker name.
    */
   static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
     const setpriv = findSystemTool("setpriv");
@@ -107,7 +107,10 @@ export class UidPool {
   }
 }
 
-/** Content of the file: the index of the user for each worker name. Indexes count from the beginning of the reserved part. */
+/**
+ * Content of the file: the index of the user for each worker name. Indexes count from the first of the user ids that are reserved for
+ * workers.
+ */
 type Places = Record<string, number>;
 
 /**

@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** Number of dropped entries at which the ring buffer removes their unused places from its arrays. */
+/** Number of dropped entries at which the ring buffer removes their elements from its arrays. */
 const compactAfter = 1024;
 
 /** The fields of a dropped log entry that the notice about dropped entries needs. */

@@ -98,7 +98,7 @@ export class RingReader {
     }
     found.sort((one, other) => one.entry.id - other.entry.id);
     const batch = found.slice(0, batchEntries).filter(({ entry }) => entry.id <= greatestId);
-    // Moves back to the entries that do not fit into this batch.
+    // Moves the read positions back to the entries that are not part of this batch.
     for (const { ring, position } of found.slice(batch.length).toReversed()) this.#positions.set(ring, position);
     return [...notices, ...batch.map(({ entry }) => entry)];
   }

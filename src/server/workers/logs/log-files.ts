@@ -113,7 +113,7 @@ async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(orWhenMissing({ size: 0 }))).size;
 }
 
-/** Returns an error handler. For a missing file or folder, it returns `value`. It rethrows other errors. */
+/** Returns an error handler that returns `value` for a missing file or folder, and rethrows other errors. */
 function orWhenMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
   return (error) => {
     if (error.code === "ENOENT") return value;

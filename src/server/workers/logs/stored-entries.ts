@@ -7,7 +7,7 @@ import type { LogFiles } from "./log-files.js";
  */
 const clockToleranceMs = 1000;
 
-/** The lowest id from which memory contains all entries of a worker. Requests and output each have their own id. */
+/** The lowest id from which memory contains all entries of a worker. The lowest ids of requests and of output differ. */
 export interface FirstIdsInMemory {
   readonly output: number;
   readonly requests: number;

@@ -51,7 +51,7 @@ export class FrameReader {
       this.#start = this.#end = 0;
       return this.#buffer;
     }
-    // Limits the length, because `read` rejects a frame that is longer.
+    // Reserves at most `maximumPayloadBytes` for a payload, because `read` rejects a frame with a longer payload.
     const length =
       this.#chunkRest > 0 || waiting < frameHeaderBytes ? 0 : Math.min(this.#buffer.readUInt32LE(this.#start), maximumPayloadBytes);
     const size = frameHeaderBytes + length;

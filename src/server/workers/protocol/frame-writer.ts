@@ -24,7 +24,7 @@ export class FrameWriter {
   /** Full slabs that the socket still uses. `#freeSlabs` contains the slabs that can be used again. */
   #lentSlabs: Buffer[] = [];
   #freeSlabs: Buffer[] = [];
-  /** Position of the first byte in the slab that is not queued for sending. `#end` is the end of the written bytes. */
+  /** Position in the slab of the first written byte that is not queued for sending. `#end` is the end of the written bytes. */
   #start = 0;
   #end = 0;
   #ready: Uint8Array[] = [];

@@ -26,7 +26,7 @@ interface Insertions {
   readonly at: Uint32Array;
 }
 
-/** Variants of the files of one site: with an inserted base path, with variables, or compressed. */
+/** Creates and caches variants of the files of one site: with an inserted base path, with variables, or compressed. */
 export class FileVariants {
   readonly #cache: StaticCache;
   readonly #compressed: CompressedFiles;

@@ -134,8 +134,8 @@ interface Waiting {
 }
 
 /**
- * Schedules compilations. Each worker has one compilation at a time. All workers whose last compilation exceeded a limit share one place,
- * so that they cannot delay others.
+ * Schedules compilations. Each worker has one compilation at a time. Of the workers whose last compilation exceeded a limit, only one
+ * compiles at a time, so that they cannot delay other workers.
  */
 export class CompileQueue {
   readonly #running = new Set<string>();
@@ -143,8 +143,8 @@ export class CompileQueue {
   readonly #offenders = new Set<string>();
 
   /**
-   * Runs `work` when it is the turn of the worker `owner`. If `tookTooLong` returns true for the result, later compilations of `owner`
-   * share one place with similar workers.
+   * Waits until the worker `owner` is allowed to compile, then runs `work`. If `tookTooLong` returns true for the result, later
+   * compilations of `owner` count toward `forOffenders`.
    */
   async run<Result>(owner: string, work: () => Promise<Result>, tookTooLong: (result: Result) => boolean): Promise<Result> {
     await new Promise<void>((begin) => {

@@ -44,7 +44,7 @@ async function unzip(key: string, path: string): Promise<Map<string, string>> {
   return texts;
 }
 
-test.each(["manifest.yaml", "package.json"])("the files API replaces env values by *** in %s when the key cannot install", async (name) => {
+test.each(["manifest.yaml", "package.json"])("the files API masks env values in %s for a key without install permission", async (name) => {
   const path = `workers/files/download?path=${unit}/${name}`;
   const whole = await get(viewer, path);
   const body = await whole.body.text();
@@ -68,7 +68,7 @@ test.each([
   `workers/files/download-batch?paths=${unit}/package.json&paths=${unit}/package.json`,
   "plugins/files/download?path=plugins",
   "plugins/files/download?path=plugins/@team/guard",
-])("the ZIP from %s has *** for env values when the key cannot install", async (path) => {
+])("the ZIP from %s masks env values for a key without install permission", async (path) => {
   const shown = await unzip(viewer, path);
   expect([...shown.values()].filter((content) => content.includes("***")).length).toBeGreaterThan(0);
   expect([...shown.values()].join("\n")).not.toContain(secret);

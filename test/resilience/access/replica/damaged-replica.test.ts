@@ -159,7 +159,7 @@ describe("a key store whose primary sends no valid response", () => {
     await expect.poll(() => watching.list()).toEqual([]);
   });
 
-  test("says that a change is possibly made when the repeated request gets no response either", async () => {
+  test("reports a possible change when the repeated request also gets no response", async () => {
     const sqld = await primary();
     const proxy = await cuttingWay(sqld.url);
     const { store } = await openReplicatedStore(proxy.url);

@@ -83,7 +83,7 @@ test("a key store accepts changes again when the primary responds again", async 
   expect(store.readState().replica?.renewals).toBe(0);
 });
 
-test("a key store opens without its primary, with the keys of its replica if any", async () => {
+test("a key store opens without its primary, and has only the keys of its replica", async () => {
   const sqld = await primary();
   const first = await openReplicatedStore(sqld.url);
   const key = newKey();

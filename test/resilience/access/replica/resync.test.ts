@@ -174,7 +174,7 @@ test.each(["from-cache", "accept-primary"] as const)("the resync `%s` fails afte
   expect(namesIn(fresh.store)).toEqual(["kept", "added"]);
 });
 
-test("of two simultaneous resyncs one succeeds, and both daemons then accept changes", async () => {
+test("only one of two simultaneous resyncs succeeds; both daemons then accept changes", async () => {
   for (let round = 0; round < 3; round += 1) {
     const { daemons } = await openDiverged(2);
 

@@ -78,7 +78,7 @@ test("the query client does not notify subscribers when the response is unchange
   live.close();
 });
 
-test("the query client retries an unreachable daemon after 1 to 30 s, keeping its data", async () => {
+test("the query client keeps data of an unreachable daemon and retries after 1 to 30 s", async () => {
   const [{ live, refused }, { asked, state, ask }] = [liveData(), daemon()];
   const [first, second] = [live.resource("a", ask), live.resource("b", ask)];
   first.subscribe(() => {});

@@ -45,7 +45,7 @@ describe("detectProject", () => {
   test.each([
     ["TOML with single quotes", "wrangler.toml", "main = 'src/a.ts'\n[assets]\ndirectory = './public'\n"],
     ["JSON in one line", "wrangler.json", '{"name":"x","main":"src/a.ts","assets":{"directory":"./public/"}}'],
-  ])("reads the keys main and assets of a Cloudflare Worker (%s)", async (_, file, text) => {
+  ])("reads the keys `main` and `assets` of a Cloudflare Worker (%s)", async (_, file, text) => {
     const found = await detected({ "package.json": packageJson({}), [file]: text, "src/a.ts": "" });
     expect(found).toMatchObject({ kind: "Cloudflare Worker", output: { manifest: { entrypoint: "src/a.ts" } } });
     expect(String(found?.output?.manifest["assets"])).toMatch(/^public\/?$/);

@@ -70,7 +70,7 @@ describe("the root key", () => {
 });
 
 describe("stored keys", () => {
-  test("have the permissions of their role, or their own ones if the role is custom", async () => {
+  test("have the permissions of their role, or their own if the role is `custom`", async () => {
     const { principals, addKey } = await openPrincipals(undefined);
     addKey("an editor", { role: "editor", permissions: ["keys:create"] });
     addKey("a custom", { role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });

@@ -17,7 +17,7 @@ const key = (id: number, revision: number) => ({
 });
 const record = (kind: string, revision: number) => ({ kind, key: "a", value: String(revision), revision });
 
-test("a resync takes the row with the higher revision of each key and record", () => {
+test("a resync uses, for each key and record, the row with the higher revision", () => {
   const replica = { keys: [key(1, 9), key(2, 3), key(3, 4)], records: [record("host", 9), record("secret", 3)] };
   const own = { keys: [key(1, 5), key(2, 6), key(4, 7)], records: [record("host", 5), record("secret", 6)] };
 

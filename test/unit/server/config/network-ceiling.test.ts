@@ -9,13 +9,13 @@ const ceiling = new NetworkCeiling({
   allowsLoopback: false,
 });
 
-describe("the network permissions that the operator allows", () => {
+describe("the operator's limit for the network of workers", () => {
   test.each([
     ["a", { mode: "public" as const, allow: [] }],
     ["a", { mode: "none" as const, allow: [] }],
     ["a", { allow: ["db.internal:5432", "DB.Internal:5432", "unix:/run/redis.sock"] }],
     ["@team/a", { allow: ["cache:6379"] }],
-  ])("permit the worker %s with the network settings %j", (name, network) => {
+  ])("permits the worker %s with the network settings %j", (name, network) => {
     expect(ceiling.refusal({ network }, name)).toBeUndefined();
   });
 
@@ -26,16 +26,16 @@ describe("the network permissions that the operator allows", () => {
     ["@teams/a", { allow: ["cache:6379"] }, "cache:6379"],
     ["a", { allow: ["unix:/run/redis.sock2"] }, "unix:/run/redis.sock2"],
     ["a", { allow: ["db.internal:*"] }, "db.internal:*"],
-  ])("do not permit the worker %s with the network settings %j", (name, network, part) => {
+  ])("rejects the worker %s with the network settings %j", (name, network, part) => {
     expect(ceiling.refusal({ network }, name)).toContain(part);
   });
 
-  test("permit every network setting when the mode is all", () => {
+  test("permits every network setting when its mode is `all`", () => {
     const open = new NetworkCeiling({ mode: "all", grants: [], allowsLoopback: false });
     expect(open.refusal({ network: { mode: "all", allow: ["10.0.0.1:1", "unix:/x"] } }, "a")).toBeUndefined();
   });
 
-  test("apply unchanged to a worker whose manifest has no key `network`", () => {
+  test("applies unchanged to a worker whose manifest has no key `network`", () => {
     expect(ceiling.of({})).toBe(ceiling.usual);
     expect(ceiling.of({ network: { allow: ["db.internal:5432"] } })).toEqual({
       mode: "public",

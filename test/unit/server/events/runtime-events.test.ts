@@ -42,7 +42,7 @@ test("an event reader receives no gap event while all missed events are still st
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("a reader from a start time receives a gap event only if later events are missing", async () => {
+test("a reader with a start time receives a gap event only if later events are missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

@@ -25,12 +25,12 @@ test.each<[about: string, freeBytes: number, totalBytes: number, status: string]
   ["10 % and 1 GiB are free", gigabyte, 10 * gigabyte, "ok"],
   ["less than 10 % is free", 9 * gigabyte, 100 * gigabyte, "degraded"],
   ["less than 1 GiB is free", gigabyte - 512, 2 * gigabyte, "degraded"],
-])("the check disk-space has the expected status when %s", async (_about, freeBytes, totalBytes, status) => {
+])("the check `disk-space` has the expected status when %s", async (_about, freeBytes, totalBytes, status) => {
   const { disk } = createDisk({ "/state": [freeBytes, totalBytes], "/workers": [50 * gigabyte, 50 * gigabyte] });
   expect(await disk.check()).toMatchObject({ name: "disk-space", status });
 });
 
-test("the check disk-space names the directory, the free space and the consequence", async () => {
+test("the check `disk-space` names the directory, the free space and the consequence", async () => {
   const { disk } = createDisk({ "/workers": [512 * 1024 ** 2, 20 * gigabyte] });
   expect(await disk.check()).toEqual({
     name: "disk-space",
@@ -42,7 +42,7 @@ test("the check disk-space names the directory, the free space and the consequen
 test.each([
   ["a call", new ApiError("INSUFFICIENT_STORAGE", "The disk is full.")],
   ["the log", Object.assign(new Error("no space"), { code: "ENOSPC" })],
-])("the check disk-space is degraded for 10 min after a failed write (writer: %s)", async (_writer, error) => {
+])("the check `disk-space` is degraded for 10 min after a failed write (writer: %s)", async (_writer, error) => {
   const { disk, clock } = createDisk({ "/state": [50 * gigabyte, 50 * gigabyte] });
   disk.noteError(new Error("another error"));
   expect(await disk.check()).toEqual({ name: "disk-space", status: "ok" });

@@ -38,12 +38,12 @@ test("merged health has the most severe state with its reason, and lists all dae
   ]);
 });
 
-test("merged health is ok if one daemon reports ok and others report idle or disabled", () => {
+test("merged health is `ok` if the daemons report `ok`, `idle` and `disabled`", () => {
   const [health] = mergeHealth([daemon("a", shop("disabled")), daemon("b", shop("idle")), daemon("c", shop("ok"))]);
   expect(health).toMatchObject({ state: "ok", instance: "c" });
 });
 
-test("merged health takes the earlier of two equal states, in any order of daemons", () => {
+test("merged health has the earlier of two equal states, in any order of daemons", () => {
   const one = daemon("a", shop("failing", { since: 200, reason: "late" }));
   const other = daemon("b", shop("failing", { since: 150, reason: "early" }));
   expect(mergeHealth([one, other])).toMatchObject([{ since: 150, reason: "early", instance: "b" }]);

@@ -57,7 +57,7 @@ function createApp(versions: readonly string[], stored = new Map<string, HealthR
 
 const wait = (ms: number) => vi.advanceTimersByTime(ms);
 
-test("a worker stays failing without new requests until a request succeeds", () => {
+test("a worker stays `failing` without new requests until a request succeeds", () => {
   const app = createApp(["1.0.0"]);
   app.activate("1.0.0");
   app.monitor.start();
@@ -142,7 +142,7 @@ test("the p99 latencies of two versions are compared only from 100 requests on",
   }
 });
 
-test("a worker is degraded while the last run of one of its cron jobs has failed", () => {
+test("a worker is `degraded` while the last run of one of its cron jobs has failed", () => {
   const app = createApp(["1.0.0"]);
   app.activate("1.0.0");
   app.monitor.start();

@@ -28,7 +28,7 @@ describe("the automatic host label", () => {
     ["shop", "1.4.2-beta.1"],
     ["shop", "1.4.2+build"],
     ["shop", "latest"],
-  ])("does not exist, for a stated reason, for the worker %s and the version %s", (name, version) => {
+  ])("does not exist, and a reason is given, for the worker %s and the version %s", (name, version) => {
     expect(automaticLabel(name, version)).toEqual({ reason: expect.any(String) as string });
   });
 

@@ -30,7 +30,7 @@ test("calls that wait for one daemon do not delay calls to another daemon", asyn
   expect(order.slice(5)).toEqual(["b3", "b4"]);
 });
 
-test("the total number of running calls is limited; the longest waiting call is next", async () => {
+test("the total number of running calls is limited; the oldest waiting call is next", async () => {
   const places = new CallPlaces({ total: 2, perDaemon: 2 });
   const order: string[] = [];
   const take = taker(places, order);

@@ -55,7 +55,7 @@ test("a call that waits 2 s for other calls fails, and later calls still succeed
   );
 });
 
-test("an unresponsive daemon delays only one call, and gets calls after its recovery", async () => {
+test("an unresponsive daemon delays only one call, and receives calls after recovery", async () => {
   const { daemon, ask } = await startDaemon();
   const silent = { state: "unreachable", problem: "It did not respond within 2 s." };
   daemon.isSilent = true;

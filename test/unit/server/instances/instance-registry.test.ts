@@ -133,7 +133,7 @@ describe("the registry of daemons", () => {
     expect([namesOf(a), namesOf(b)]).toEqual([["B"], ["A"]]);
   });
 
-  test("registers a daemon again when a restored primary has no row or an old row of it", async () => {
+  test("registers a daemon again when its row in a restored primary is missing or old", async () => {
     const [a, b] = [await start("a"), await start("b")];
     const earlier = JSON.stringify({ name: "A", run: "a-0", version: "1.2.2", startedAtMs: startMs - 1 });
     records.rows = [{ kind: "instance", key: "a", value: earlier, revision: 3 }];
@@ -212,7 +212,7 @@ describe("the registry of daemons", () => {
 });
 
 describe("the drain of a daemon", () => {
-  test("affects only the selected daemon, and ends when an operator ends it", async () => {
+  test("affects only the selected daemon, and ends when an operator ends the drain", async () => {
     const [a, b] = [await start("a"), await start("b")];
 
     await a.setDraining({ id: "b", run: "b-1" }, true);

@@ -151,7 +151,7 @@ test("merged pages contain every entry even if a daemon's clock was set back", a
   expect([...keysOf(second.entries), ...keysOf(first.entries)].toSorted()).toEqual(["a 1", "a 2", "a 3", "a 4", "b 1", "b 2"]);
 });
 
-test("a page of one daemon has no daemon names; a plain entry ID selects this daemon", async () => {
+test("a page of one daemon has no daemon names, and is requested by a plain entry ID", async () => {
   const entries = [1, 2, 3].map((id) => ({ id, at: id }));
   const alone = daemons({ "id-0": entries }, ["a"]);
   expect(await alone.read(undefined)).toEqual({ entries, hasMore: false });

@@ -11,7 +11,7 @@ const readToEnd = async ({ feed }: Pick<ReturnType<typeof open>, "feed">) => {
   for await (const _ of feed) continue;
 };
 
-test("a merged stream sends all entries that are added while it reads its first page", async () => {
+test("a merged stream sends all entries that are added while the first page is read", async () => {
   const daemons = named("a", "b");
   const [a, b] = daemons as [Daemon, Daemon];
   b.add(at(1, 100));

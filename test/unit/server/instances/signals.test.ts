@@ -73,7 +73,7 @@ describe("signals between daemons", () => {
     expect(b.received).toEqual([restart("shop")]);
   });
 
-  test("that were sent before a daemon's start are ignored when they arrive later", async () => {
+  test("are ignored when they were sent before the start of the daemon", async () => {
     const b = open("b");
     const send = (sentAtMs: number, name: string) => {
       const value = JSON.stringify({ run: "a", sentAtMs, signal: restart(name) });
@@ -87,14 +87,14 @@ describe("signals between daemons", () => {
     expect(b.received).toEqual([restart("new")]);
   });
 
-  test("to reload plugins of different namespaces do not replace each other", async () => {
+  test("do not replace each other when they reload plugins of different namespaces", async () => {
     const { signals } = open("a");
     for (const namespaces of [["@a", "@b"], ["@b", "@a"], ["*"]]) await signals.send({ type: "reload-plugins", namespaces });
 
     expect(records.rows.map(({ key }) => key)).toEqual(["reload-plugins @a,@b", "reload-plugins *"]);
   });
 
-  test("of an unknown type are ignored", async () => {
+  test("are ignored when their type is unknown", async () => {
     const { received } = open("b");
     const value = JSON.stringify({ run: "a", sentAtMs: nowMs(), signal: { type: "something-new" } });
 
@@ -103,7 +103,7 @@ describe("signals between daemons", () => {
     expect(received).toEqual([]);
   });
 
-  test("that cannot be stored are reported to the sender with the reason", async () => {
+  test("are reported to the sender with the reason when they cannot be stored", async () => {
     const [a, b] = [open("a"), open("b")];
     records.isAway = true;
 

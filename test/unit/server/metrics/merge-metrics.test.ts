@@ -24,7 +24,7 @@ function daemon(plugins?: PluginMetrics[]) {
   return { totals: totals(0), workers: [], ...(plugins && { plugins }) };
 }
 
-test("merged metrics add up the counts of each version, sorted by name and version", () => {
+test("merged metrics sum the counts per version, and are sorted by name and version", () => {
   const [one, other] = [worker("shop", "1.0.0", 6), worker("shop", "1.0.0", 60)];
 
   const { workers, totals: sums } = mergeMetrics([

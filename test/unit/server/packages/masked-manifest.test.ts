@@ -4,7 +4,7 @@ import { readManifest } from "../../../../src/shared/manifest-yaml.js";
 
 const secret = "sk_live_1234";
 
-describe("the env of a displayed manifest", () => {
+describe("the key `env` of a displayed manifest", () => {
   test.each([
     ["a block", `name: app\nenv:\n  # old: ${secret}\n  KEY: ${secret} # ${secret}\n  PORT: 80\nttl: 5m\n`],
     ["a flow mapping", `name: app\nenv: { KEY: ${secret}, PORT: 80 }\nttl: 5m\n`],
@@ -15,7 +15,7 @@ describe("the env of a displayed manifest", () => {
     expect(readManifest(masked).manifest?.fields).toEqual({ name: "app", env: { KEY: "***", PORT: "***" }, ttl: "5m" });
   });
 
-  test("is masked without a change of the text outside of env", () => {
+  test("is masked without a change of the text outside of `env`", () => {
     expect(maskEnv(`# note\nname: app # shop\nenv: { KEY: ${secret} }\n`, "manifest.yml")).toBe(
       '# note\nname: app # shop\nenv:\n  KEY: "***"\n',
     );
@@ -42,7 +42,7 @@ describe("the env of a displayed manifest", () => {
     expect(maskEnv(text, "manifest.yaml")).toMatch(/^# Only keys that can install packages see this file/);
   });
 
-  test("is masked when the manifest has aliases only outside of env", () => {
+  test("is masked when the manifest has aliases only outside of `env`", () => {
     const text = `name: &name app\ndescription: *name\nhosts: [&key other.test]\nenv: { KEY: &key ${secret} }\n`;
     const masked = maskEnv(text, "manifest.yaml");
     expect(masked).not.toContain(secret);
@@ -54,7 +54,7 @@ describe("the env of a displayed manifest", () => {
     });
   });
 
-  test("is not revealed by an alias if env defines the anchor again", () => {
+  test("is not revealed by an alias if `env` defines the anchor again", () => {
     const text = `name: &key other\nenv: { KEY: &key ${secret} }\ndescription: *key\n`;
     expect(maskEnv(text, "manifest.yaml")).not.toContain(secret);
   });

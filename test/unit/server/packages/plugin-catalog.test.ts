@@ -107,7 +107,7 @@ test("the plugin catalog selects among duplicates by directory, then by folder n
   expect(found("guard")).toMatchObject({ version: "3.0.0", source: "built-in" });
 });
 
-test("a plugin manifest counts as changed when settings other than enabled differ", async () => {
+test("a plugin manifest counts as changed when settings other than `enabled` differ", async () => {
   await write("limit: 1\n");
   const first = found("guard")?.manifestHash;
   await write("limit: 1 # of many\nenabled: false\n");

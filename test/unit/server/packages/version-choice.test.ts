@@ -61,12 +61,12 @@ describe("the active version for a request with a range", () => {
     expect(choice.pick(range)?.version).toBe(expected);
   });
 
-  test("for the range @latest is only a version with the name latest", () => {
+  test("for the range @latest is only a version with the name `latest`", () => {
     expect(choiceOf("1.0.0").pick("latest")).toBeUndefined();
   });
 });
 
-test("versions are sorted in descending order, after the version latest", () => {
+test("versions are sorted in descending order, after the version `latest`", () => {
   expect(["1.9.0", "1.10.0", "latest", "2.0.0-rc.1", "2.0.0"].toSorted(newestFirst)).toEqual([
     "latest",
     "2.0.0",

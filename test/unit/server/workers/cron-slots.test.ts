@@ -125,7 +125,7 @@ async function run(slotMs: number, options: { by?: CronSlots; end?: SlotEnd } = 
 const states = () => [...leases.rows.values()].toSorted((one, other) => one.slotMs - other.slotMs).map(({ state }) => state);
 
 describe("a cron slot", () => {
-  test("runs on only one of two daemons, which stores the result", async () => {
+  test("runs on only one of two daemons, and this daemon stores the result", async () => {
     const other = open("b");
 
     const results = await Promise.all([run(startMs), run(startMs, { by: other })]);

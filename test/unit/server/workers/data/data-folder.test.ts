@@ -56,7 +56,7 @@ describe("a data folder", () => {
     expect((await data.lease()).grant).toMatchObject({ access: "remove", largestFileBytes: 0 });
   });
 
-  it("lists only isolates that started before the folder was full as writers", async () => {
+  it("lists as writers only isolates that started before the folder was full", async () => {
     const data = openFolder();
     const before = await isolateOf(data);
     data.note(usage(2000), 0);

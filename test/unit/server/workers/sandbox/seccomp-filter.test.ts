@@ -91,17 +91,17 @@ describe.each(["x64", "arm64"])("the seccomp filter for the architecture %s", (a
       expect(judged("socket", [family, 3, protocol])).toBe(failing(EPERM));
   });
 
-  test("denies every network socket for a worker with the network mode none", () => {
+  test("denies every network socket for a worker with the network mode `none`", () => {
     for (const family of [2, 10]) expect(judged("socket", [family], { network: "none" })).toBe(failing(EACCES));
     expect(judged("socket", [16, 3, 0], { network: "none" })).toBe(failing(EACCES));
   });
 
-  test("allows bind(), but not listen(), with the permission udp", () => {
+  test("allows bind(), but not listen(), with the permission `udp`", () => {
     expect(judged("bind", [], { allowsUdp: true })).toBe(allowed);
     expect(judged("listen", [], { allowsUdp: true })).toBe(failing(EPERM));
   });
 
-  test("denies changes of file attributes without the permission fs-write", () => {
+  test("denies changes of file attributes without the permission `fs-write`", () => {
     for (const name of ["fchmodat", "fchmodat2", "fchownat", "utimensat", "setxattr", "removexattr", "file_setattr"]) {
       expect(judged(name), name).toBe(failing(EPERM));
       expect(judged(name, [], { allowsAttributes: true }), name).toBe(allowed);

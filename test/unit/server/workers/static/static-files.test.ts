@@ -11,7 +11,7 @@ import { CompressedFiles } from "../../../../../src/server/workers/static/compre
 import { StaticCache } from "../../../../../src/server/workers/static/static-file.js";
 import { StaticFiles } from "../../../../../src/server/workers/static/static-files.js";
 
-test("a request for a static file counts as reading until the file is completely read", async () => {
+test("a request for a static file is counted in readingCount until the file is read", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "static-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(path.join(folder, "index.html"), "<p>hello</p>");
