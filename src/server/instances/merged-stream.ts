@@ -165,11 +165,12 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     this.#keys = keysOf(registry);
     if (registry.others().length === 0) return;
     this.#occupyPlace();
-    const live = (await registry.readLive()).filter(({ id }) => this.#only === undefined || id === this.#only);
+    const running = await registry.readLive();
     for (const { id } of registry.others()) {
-      if (live.some((one) => one.id === id)) this.#gone.delete(id);
+      if (running.some((one) => one.id === id)) this.#gone.delete(id);
       else if (!this.#gone.has(id)) this.#gone.set(id, Date.now());
     }
+    const live = running.filter(({ id }) => this.#only === undefined || id === this.#only);
     for (const id of this.#lost) if (!live.some((one) => one.id === id)) this.#lost.delete(id);
     const missing = live.filter(({ id }) => !this.#feeds.has(id));
     await Promise.all(missing.map(async (daemon) => this.#followOther(daemon, isNamed(daemon))));

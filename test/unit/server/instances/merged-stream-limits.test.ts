@@ -160,3 +160,17 @@ test("a merged stream omits a repeated entry only if it already contained all da
   expect(await textsOf((b) => (b.startedAtMs = 101))).toEqual(["a 1", "a 2"]);
   expect(await textsOf((b) => (b.isAway = true))).toEqual(["a 1", "a 2"]);
 });
+
+test("a stream of one selected daemon does not mark other unreachable daemons as gone", async () => {
+  const streams = new MergedStreams();
+  const daemons = named("a", "b", "c");
+  const [a, b, c] = daemons as [Daemon, Daemon, Daemon];
+  c.isAway = true;
+  b.add(at(1, 1));
+  const all = collect(open(daemons, { hasPages: false }, streams));
+  await open(daemons, { wanted: "b" }, streams).feed.next();
+  const laterMs = Date.now() + 60_000;
+  a.add({ ...at(1, laterMs), isRepeat: true }, at(2, laterMs + 1));
+  await expect.poll(all.texts).toContain("a 2");
+  expect(all.texts()).toContain("a 1");
+});
