@@ -6,9 +6,13 @@ import { syncNow, type SyncerStarted, type SyncResponse, type SyncJob } from "./
 
 /** Time after which the daemon kills a syncer that has sent no response and written no byte, because libsql is then blocked. */
 const syncerSilenceMs = 5_000;
+/** Maximum of that time. It doubles after each kill until a sync succeeds, because a sync takes longer than 5 s on an overloaded machine. */
+const longestSyncerSilenceMs = 60_000;
 /** Time in which a syncer must start. On a busy machine, the start of Node.js takes several seconds, and a repeated start would load it more. */
 const syncerStartMs = 30_000;
 const heapMegabytes = 64;
+
+class SilenceError extends Error {}
 
 /** Controls the syncer process, which updates the file of one replica. Kills the process if it is blocked. */
 export class ReplicaSyncer {
@@ -16,6 +20,7 @@ export class ReplicaSyncer {
   #child: ChildProcess | undefined;
   /** The syncer that has responded to the job. */
   #startedChild: ChildProcess | undefined;
+  #silenceMs = syncerSilenceMs;
 
   constructor(job: SyncJob) {
     this.#job = job;
@@ -35,9 +40,11 @@ export class ReplicaSyncer {
     try {
       if (this.#startedChild !== child) await this.#ask<SyncerStarted>(child, this.#job, syncerStartMs);
       this.#startedChild = child;
-      const answer = await this.#ask<SyncResponse>(child, syncNow, syncerSilenceMs);
+      const answer = await this.#ask<SyncResponse>(child, syncNow, this.#silenceMs);
+      this.#silenceMs = syncerSilenceMs;
       if ("failed" in answer) throw new Error(answer.failed);
     } catch (error) {
+      if (error instanceof SilenceError) this.#silenceMs = Math.min(this.#silenceMs * 2, longestSyncerSilenceMs);
       await this.stop();
       throw error;
     }
@@ -96,7 +103,7 @@ export class ReplicaSyncer {
       const timer = setInterval(() => {
         const bytesBefore = bytes;
         bytes = this.#bytesWritten();
-        if (bytes === bytesBefore) settle(() => reject(new Error(`the syncer process sent no message for ${silenceMs / 1000} s`)));
+        if (bytes === bytesBefore) settle(() => reject(new SilenceError(`the syncer process sent no message for ${silenceMs / 1000} s`)));
       }, silenceMs);
       child.on("message", onMessage);
       child.on("exit", onExit);
