@@ -28,7 +28,7 @@ export function fieldChanges({ set = [], unset = [] }: ConfigOptions): FieldChan
     throw usageError(`${JSON.stringify(entry)} is not a field with a value`, "use FIELD=VALUE, such as memory=256mb");
   });
   const both = changed.find(({ field }) => unset.includes(field));
-  if (both) throw usageError(`--set and --unset both name ${both.field}`, "remove one of them");
+  if (both) throw usageError(`the field ${both.field} is in both --set and --unset`, "remove it from one of them");
   return [...changed, ...unset.map((field): FieldChange => ({ field, text: undefined }))];
 }
 

@@ -5,12 +5,12 @@ import { renderDashboard, unreachable, type DashboardSetup } from "../../support
 import { keys } from "../../support/terminal-window.js";
 import { listedInstance } from "./sample-data.js";
 
-const logEntry = (id: number, text: string, level = "info") => ({
+const logEntry = (id: number, text: string, worker = "talker") => ({
   id,
   time: 1_750_000_000_000 + id,
-  worker: "talker",
+  worker,
   version: "1.0.0",
-  level,
+  level: "info",
   source: "app",
   text,
 });
@@ -95,23 +95,25 @@ test("the dashboard shows where log lines are missing after a lost connection", 
 });
 
 test("the dashboard shows a selected worker's log, or an error for an unknown worker", async () => {
-  const [loud, quiet] = [new FakeStream([logEntry(1, "from loud")]), new FakeStream([logEntry(2, "from quiet")])];
+  const [loud, quiet] = [logEntry(1, "from loud", "loud"), logEntry(2, "from quiet", "quiet")];
+  const all = new FakeStream([loud, quiet, logEntry(3, "from a built-in worker", "cpanel")]);
   const answers = {
     "/api/workers": [listedWorker("loud"), listedWorker("quiet")],
-    "/api/workers/_/loud/logs": loud,
-    "/api/workers/_/quiet/logs": quiet,
+    "/api/logs": all,
+    "/api/workers/_/quiet/logs": new FakeStream([quiet]),
   };
   const dashboard = await renderDashboard(answers, { screen: "logs" });
   await dashboard.waitFor("from loud");
   await dashboard.waitFor("from quiet");
-  expect(dashboard.text()).toContain("2 of 2 workers");
+  expect(dashboard.text()).toContain("2 workers · live · 2 lines");
+  expect(all.readerCount).toBe(1);
   dashboard.press("f");
   await dashboard.waitFor("tab: loud · quiet");
   dashboard.press(`nobody${keys.enter}`);
   await dashboard.waitFor("note: no worker named nobody is installed");
   dashboard.press(`fq${keys.tab}${keys.enter}`);
   await dashboard.waitFor("quiet · live");
-  await expect.poll(() => loud.readerCount).toBe(0);
+  await expect.poll(() => all.readerCount).toBe(0);
   expect(dashboard.text()).not.toContain("from loud");
 });
 
@@ -146,12 +148,10 @@ test("the dashboard shows the instance of each log line, and filters by instance
 });
 
 test("the dashboard shows the worker version of each log line on a wide terminal", async () => {
-  const talker = new FakeStream([logEntry(1, "from talker")]);
-  const other = new FakeStream([logEntry(2, "from other")]);
+  const all = new FakeStream([logEntry(1, "from talker"), logEntry(2, "from other", "other")]);
   const answers = {
     "/api/workers": [listedWorker("talker", ["1.0.0", "2.0.0"]), listedWorker("other")],
-    "/api/workers/_/talker/logs": talker,
-    "/api/workers/_/other/logs": other,
+    "/api/logs": all,
   };
   const dashboard = await renderDashboard(answers, { screen: "logs", columns: 100 });
   await dashboard.waitFor(/info {2}talker +1\.0\.0 +from talker/);

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Client, FollowOptions } from "../../../shared/client.js";
 import { toPathSegments } from "../../../shared/package-name.js";
-import { followLogs, type LogReader } from "../../commands/workers/follow-logs.js";
+import { streamWithReconnect, type StreamReader } from "../../client/reconnecting-stream.js";
+import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 import { localTime } from "../../commands/workers/log-line.js";
 import { isAway } from "../queries/is-away.js";
 import { logLines, type LogLine } from "./log-line.js";
@@ -8,16 +10,11 @@ import type { Session } from "../session/session.js";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { useSession } from "../session/hooks.js";
 
-/**
- * Maximum number of workers whose logs are followed. Each worker needs a stream of its own, and the daemon limits the number of streams for
- * all clients together.
- */
-const mostFollowed = 16;
 /** Time in which log entries are collected before the screen is drawn. Even a fast log thus causes at most 20 frames per second. */
 const collectMs = 50;
 const retryMs = 1000;
-/** Number of past log entries to load per worker: `ofOne` if the logs of one worker are followed, `ofMany` for several workers. */
-const firstEntries = { ofOne: 1000, ofMany: 100 };
+/** Number of past log entries to load. */
+const firstEntries = 1000;
 
 export const mostLines = 5000;
 const mostCharacters = 2_000_000;
@@ -27,22 +24,23 @@ export interface LogSnapshot {
   readonly lines: readonly LogLine[];
   /** Number of lines received so far, including lines that are no longer in `lines`. */
   readonly totalLines: number;
-  readonly followed: readonly string[];
   readonly state: "connecting" | "live" | "lost";
-  /** The error that ended the last open log stream. Undefined while a stream is open. */
+  /** The error that ended the stream. Undefined while the stream is open. */
   readonly error: Error | undefined;
 }
 
-/** Streams the logs of several workers, as `runtimectl workers logs -f` does. */
+/** Streams the log of one worker, or the logs of all workers in one stream. */
 class LogFollower {
   readonly #session: Session;
   readonly #listeners = new Set<() => void>();
-  readonly #followers = new Map<string, AbortController>();
-  readonly #lost = new Set<string>();
+  #names: ReadonlySet<string> = new Set();
+  /** Name of the only worker that the stream contains. Undefined if the stream contains all workers. */
+  #only: string | undefined;
+  #ending: AbortController | undefined;
   #lostAtMs = 0;
   #pending: LogLine[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #snapshot: LogSnapshot = { lines: [], totalLines: 0, followed: [], state: "connecting", error: undefined };
+  #snapshot: LogSnapshot = { lines: [], totalLines: 0, state: "connecting", error: undefined };
 
   constructor(session: Session) {
     this.#session = session;
@@ -55,69 +53,51 @@ class LogFollower {
 
   readonly snapshot = (): LogSnapshot => this.#snapshot;
 
-  /**
-   * Follows the logs of these workers and stops following all others. If there are more than `mostFollowed` workers, those already followed
-   * have priority.
-   */
+  /** Follows the logs of these workers. Several workers share one stream, so a new worker does not open another stream. */
   follow(names: readonly string[]): void {
-    for (const name of this.#followers.keys()) if (!names.includes(name)) this.#leave(name);
-    const others = names.filter((name) => !this.#followers.has(name));
-    for (const name of others.slice(0, mostFollowed - this.#followers.size)) {
-      const end = new AbortController();
-      this.#followers.set(name, end);
-      void this.#run(name, { signal: end.signal, limit: names.length === 1 ? firstEntries.ofOne : firstEntries.ofMany });
-    }
-    this.#change({ followed: [...this.#followers.keys()] });
+    const only = names.length === 1 ? names[0] : undefined;
+    this.#names = new Set(names);
+    if (this.#ending && only === this.#only) return;
+    this.#ending?.abort();
+    this.#ending = new AbortController();
+    this.#only = only;
+    void this.#run(only, this.#ending.signal);
   }
 
   close(): void {
-    for (const name of this.#followers.keys()) this.#leave(name);
+    this.#ending?.abort();
     clearTimeout(this.#timer);
   }
 
-  async #run(name: string, { signal, limit }: { signal: AbortSignal; limit: number }): Promise<void> {
-    const reader: LogReader = {
+  async #run(only: string | undefined, signal: AbortSignal): Promise<void> {
+    const reader: StreamReader<LogEntry> = {
       signal,
-      show: (entry) => this.#take(logLines(name, entry)),
-      onLost: () => this.#onLost(name),
-      onBack: () => this.#onBack(name),
+      show: (entry) => {
+        // The daemon also has logs of its built-in workers, which the dashboard does not show.
+        if (entry.isNotice || this.#names.has(entry.worker)) this.#take(logLines(entry));
+      },
+      onLost: () => this.#onLost(),
+      onBack: () => this.#onBack(),
     };
     while (!signal.aborted) {
       try {
-        const input = { params: toPathSegments(name), query: { limit } };
-        await followLogs(reader, await this.#session.client(), { input, onOpen: () => this.#change({ state: "live" }) });
+        const client = await this.#session.client();
+        await streamWithReconnect(reader, followOf(client, only), { onOpen: () => this.#change({ state: "live" }) });
       } catch (error) {
         if (signal.aborted) return;
-        if (!isAway(error)) return this.#onRefused(name, error as Error);
+        if (!isAway(error)) return this.#change({ error: error as Error });
         await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
-  #leave(name: string): void {
-    this.#followers.get(name)?.abort();
-    this.#followers.delete(name);
-    this.#lost.delete(name);
-  }
-
-  #onRefused(name: string, error: Error): void {
-    this.#leave(name);
-    this.#change({ followed: [...this.#followers.keys()], ...(this.#followers.size === 0 ? { error } : {}) });
-  }
-
-  #onLost(name: string): void {
-    if (this.#lost.size === 0) this.#lostAtMs = Date.now();
-    this.#lost.add(name);
+  #onLost(): void {
+    this.#lostAtMs = Date.now();
     this.#change({ state: "lost" });
   }
 
-  /**
-   * Adds a line about the gap in the logs when no stream is lost any more. Adds only one line, because all workers share the connection to
-   * the daemon and have the same gap.
-   */
-  #onBack(name: string): void {
-    this.#lost.delete(name);
-    if (this.#lost.size > 0) return;
+  /** Adds a line about the gap in the logs. */
+  #onBack(): void {
     const [lostAt, now] = [new Date(this.#lostAtMs), new Date()];
     const id = (this.#pending.at(-1) ?? this.#snapshot.lines.at(-1))?.id ?? 0;
     const text = `--- connection lost ${localTime(lostAt, now)}, restored ${localTime(now, now)}: lines may be missing ---`;
@@ -137,7 +117,7 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // Sorts the lines if necessary, because entries from several streams do not arrive in the order in which the daemon wrote them.
+    // Sorts the lines if necessary, because entries of several daemons do not always arrive in the order of their times.
     if (lines.some((line, index) => index > 0 && order(lines[index - 1] as LogLine, line) > 0)) lines.sort(order);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }
@@ -146,6 +126,15 @@ class LogFollower {
     this.#snapshot = { ...this.#snapshot, ...change };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Returns the function that opens the stream of one worker, or of all workers if `only` is undefined. */
+function followOf(client: Client, only: string | undefined) {
+  const query = { limit: firstEntries };
+  return (options: FollowOptions) =>
+    only === undefined
+      ? client.logs.list.follow({ query }, options)
+      : client.workers.logs.follow({ params: toPathSegments(only), query }, options);
 }
 
 /** Compares lines by time. Compares lines of the same millisecond by id, because a daemon numbers its entries in ascending order. */

@@ -13,8 +13,8 @@ export interface LogLine {
 }
 
 /** Splits the text of a log entry into lines. Replaces tabs with spaces, because the width of a tab depends on the terminal. */
-export function logLines(worker: string, entry: LogEntry): LogLine[] {
-  const { id, text, instance = "", isNotice, time } = entry;
+export function logLines(entry: LogEntry): LogLine[] {
+  const { id, worker, text, instance = "", isNotice, time } = entry;
   const key = `${instance}:${isNotice ? `notice ${time}` : id}`;
   return text
     .replaceAll("\t", "    ")

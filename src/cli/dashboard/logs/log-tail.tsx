@@ -43,7 +43,7 @@ function LiveTail({ name, version, height }: Props) {
   const lines =
     log.value &&
     tailOf(
-      log.value.entries.flatMap((entry) => logLines(name, entry)),
+      log.value.entries.flatMap((entry) => logLines(entry)),
       height,
     );
   if (lines === undefined)

@@ -110,7 +110,7 @@ export function LogView({ names, hasVersions }: LogViewProps) {
       "logs.times": () => setLook({ ...look, hasTimes: !look.hasTimes }),
       ...(selected ? { copy: () => copySelected(selected) } : {}),
     },
-    lines: live.followed.map((name) => `runtimectl workers logs ${name} -f`),
+    lines: [["runtimectl workers logs", ...(names.length === 1 ? names : []), "-f"].join(" ")],
   });
   return (
     <Box flexDirection="column" height={rows} overflowY="hidden">
@@ -149,7 +149,7 @@ interface Heading {
 
 function headingOf({ names, live, held, kind, search, shown }: Heading): string {
   const [name = ""] = names;
-  const of = names.length === 1 ? name : `${live.followed.length} of ${pluralize(names.length, "worker")}`;
+  const of = names.length === 1 ? name : pluralize(names.length, "worker");
   const state = { connecting: "connecting…", live: "live", lost: "connection lost, reconnecting" }[live.state];
   const found = search.text === "" ? "" : ` · ${search.hidesOthers ? "filter" : "search"}: ${search.text}`;
   const paused = held ? ` · paused, ${pluralize(live.totalLines - held.totalLines, "new line")}` : "";
