@@ -99,8 +99,12 @@ function assertMayAdd(
 }
 
 function taken(name: string, host: Host | undefined, { namespaces }: Principal): ApiError {
-  const owner = host && namespacesCover(namespaces, host.worker) ? host.worker : "another worker";
-  return new ApiError("HOST_TAKEN", `The host name ${name} belongs to ${owner}. Remove the host name from ${owner}, then retry.`);
+  const owner = host && namespacesCover(namespaces, host.worker) ? host.worker : undefined;
+  const text =
+    owner === undefined
+      ? "a worker that this key cannot see. Choose another host name, or ask the operator to remove it."
+      : `${owner}. Remove the host name from ${owner}, then retry.`;
+  return new ApiError("HOST_TAKEN", `The host name ${name} belongs to ${text}`);
 }
 
 function notFound(name: string): ApiError {

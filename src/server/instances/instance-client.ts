@@ -140,7 +140,7 @@ export class InstanceClient {
   ): Promise<InstanceAnswer<Result>> {
     const { run, url } = instance;
     const ownUrl = this.#ownUrl;
-    if (url === undefined) return unreachable("RUNTIME_INSTANCE_URL of this daemon is not set.");
+    if (url === undefined) return unreachable("Its RUNTIME_INSTANCE_URL is not set.");
     if (!isInstanceUrl(url)) return unreachable("Its address is neither https nor a private address.");
     if (isLoopbackUrl(url) && (ownUrl === undefined || !isLoopbackUrl(ownUrl)))
       return unreachable("Its address is a loopback address, and RUNTIME_INSTANCE_URL of the asking daemon is not.");
@@ -148,7 +148,8 @@ export class InstanceClient {
       void this.#check({ ...instance, url });
       return silent();
     }
-    if (!(await this.#places.take(run, signal))) return unreachable("This daemon sends too many requests at the same time.");
+    if (!(await this.#places.take(run, signal)))
+      return unreachable("The daemon that received the request already sends the maximum number of requests to other daemons.");
     const startedMs = performance.now();
     let isFound = false;
     try {

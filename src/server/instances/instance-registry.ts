@@ -132,11 +132,9 @@ export class InstanceRegistry {
   get(nameOrId: string): RegisteredInstance {
     const [found, ...further] = [this.own, ...this.others()].filter(({ id, name }) => id === nameOrId || name === nameOrId);
     if (found && further.length === 0) return found;
-    const reason = found ? "Several daemons have the name" : "No daemon has the name or id";
-    throw new ApiError(
-      "INSTANCE_NOT_FOUND",
-      `${reason} ${JSON.stringify(nameOrId)}. List their ids with runtimectl instances list --json.`,
-    );
+    const quoted = JSON.stringify(nameOrId);
+    const reason = found ? `Several daemons have the name ${quoted}. Use an id` : `No daemon has the name or id ${quoted}. Use one`;
+    throw new ApiError("INSTANCE_NOT_FOUND", `${reason} from: runtimectl instances list --json`);
   }
 
   /**

@@ -193,7 +193,7 @@ export class ReplicatedKeyStore implements KeyStore {
     try {
       await this.#replication.resync(mode);
     } catch (error) {
-      throw error instanceof ApiError ? error : unavailable((error as Error).message, { cause: error });
+      throw error instanceof ApiError ? error : unavailable((error as Error).message, error);
     }
     return { keys: this.keyCount, records: this.records.recordCount };
   }
@@ -276,7 +276,7 @@ export class ReplicatedKeyStore implements KeyStore {
       });
     } catch (error) {
       if (!(error instanceof PrimaryError)) throw error;
-      throw error.kind === "without-tables" ? await this.#notAccepted() : unavailable(error.message, { cause: error });
+      throw error.kind === "without-tables" ? await this.#notAccepted() : unavailable(error.message, error);
     }
   }
 
@@ -286,7 +286,7 @@ export class ReplicatedKeyStore implements KeyStore {
     } catch (error) {
       if (!(error instanceof PrimaryError)) throw error;
       if (error.kind === "without-tables") return [];
-      throw unavailable(error.message, { cause: error, isChange: false });
+      throw storeError(`The leases of the key store cannot be read now, because its primary ${error.message}. Retry later.`, error);
     }
   }
 
@@ -308,14 +308,15 @@ export class ReplicatedKeyStore implements KeyStore {
   }
 }
 
-/** Returns the error of a change or a read. If `cause` is the error of a change, says whether the primary has possibly made the change. */
-function unavailable(why: string, { cause, isChange = true }: { cause?: unknown; isChange?: boolean } = {}): ApiError {
-  const isPossiblyMade = isChange && cause instanceof PrimaryError && cause.isPossiblyCommitted;
+/** Returns the error of a change. If `cause` is an error of the primary, the message says whether the primary has possibly made the change. */
+function unavailable(why: string, cause?: unknown): ApiError {
+  const isPossiblyMade = cause instanceof PrimaryError && cause.isPossiblyCommitted;
   const outcome = isPossiblyMade
     ? "The primary has possibly made the change: check it before you retry."
     : "Nothing was changed. Retry later.";
-  return new ApiError("KEY_STORE_UNAVAILABLE", `The key store is not writable now, because its primary ${why}. ${outcome}`, {
-    retryAfterSeconds,
-    ...(cause !== undefined && { cause }),
-  });
+  return storeError(`The key store is not writable now, because its primary ${why}. ${outcome}`, cause);
+}
+
+function storeError(message: string, cause: unknown): ApiError {
+  return new ApiError("KEY_STORE_UNAVAILABLE", message, { retryAfterSeconds, ...(cause !== undefined && { cause }) });
 }

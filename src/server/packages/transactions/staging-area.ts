@@ -203,6 +203,6 @@ async function makeFolder(folder: string, mode?: number): Promise<void> {
 function inUse(directory: string): ApiError {
   return new ApiError(
     "STORAGE_NOT_WRITABLE",
-    `Another process uses the package directory ${directory}. Stop it, or use another directory. To move the packages of daemons that shared a directory, stop all of them, then run: runtimectl daemon migrate-packages`,
+    `Another process uses the package directory ${directory}. Stop that process, or use another directory. If daemons of an earlier version shared this directory, stop all these daemons, then run: runtimectl daemon migrate-packages`,
   );
 }

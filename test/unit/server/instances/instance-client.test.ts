@@ -45,7 +45,7 @@ test("a call that waits 2 s for other calls fails, and later calls still succeed
 
   expect(await ask(async () => "late")).toEqual({
     state: "unreachable",
-    problem: "This daemon sends too many requests at the same time.",
+    problem: "The daemon that received the request already sends the maximum number of requests to other daemons.",
   });
 
   gate.resolve("done");
