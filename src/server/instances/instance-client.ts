@@ -62,8 +62,8 @@ export interface InstanceStream<Offered extends Operations, Event> {
 }
 
 /**
- * HTTP client for the APIs of other daemons. Sends the key of a caller in `X-API-Key`, and only to a registered address at which the
- * registered run of the daemon has proved its identity. Sends no cookies and follows no redirects.
+ * HTTP client for the APIs of other daemons. Sends the caller's key in `X-API-Key`. Before that, the process at the registered address must
+ * prove that it is the process that registered the address. Sends no cookies and follows no redirects.
  */
 export class InstanceClient {
   readonly #ownUrl: string | undefined;

@@ -124,8 +124,8 @@ export class WorkerPackages implements PackageOwner {
   }
 
   /**
-   * Installs an archive, replaces the same version, and deletes the archive. If `authorise` or the check of the version throws, no worker
-   * has changed. Resolves when `resolve` returns the new version.
+   * Installs an archive and then deletes it. Replaces an installed version with the same number. If `authorise` or `check` throws, no worker
+   * has changed. Resolves when the catalog contains the new version.
    */
   async install(
     file: UploadedFile,

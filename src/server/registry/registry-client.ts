@@ -4,7 +4,7 @@ import { basicAuthorization, isUserAndPassword, parseChallenge, tokenIn, tokenUr
 import type { ProgressLimit } from "./progress-limit.js";
 import { RegistryError } from "./registry-error.js";
 
-/** Time limit for a connection, and for the time without progress of a call. */
+/** Time limit for opening a connection. Also the time after which a call without progress fails. */
 export const stallLimitMs = 2_000;
 /** Maximum number of connections to one server. */
 const mostConnections = 8;

@@ -32,7 +32,7 @@ interface LeaseCondition {
 
 export const firstConditionValue = 9;
 
-/** Limit of a request for a lease: the latest time of the store at which the request succeeds, and a condition that must be true. */
+/** Conditions for taking a lease: the latest time, on the clock of the database, at which the request succeeds, and an SQL condition. */
 export interface LeaseLimit {
   readonly notAfterMs: number;
   readonly condition: LeaseCondition;
@@ -62,7 +62,7 @@ export function beat({ id, run }: LeaseHolder): LeaseStatement {
 
 /**
  * Returns the statements that take a lease. The last statement selects `state` and `isMine`, or no row if the request is late. `notAfterMs`
- * is the latest time of the store at which the request succeeds.
+ * is the latest time, on the clock of the database, at which the request succeeds.
  */
 export function takeLease(
   { name, queue, slotMs, token, detail }: LeaseRequest,

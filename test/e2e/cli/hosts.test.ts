@@ -76,7 +76,7 @@ describe("runtimectl `validate`, `deploy` and `workers show`", () => {
     expect(JSON.parse(version.stdout)).toEqual({ automaticHost: "v1-0-0---shop.localhost", automaticHostReason: null });
   });
 
-  test("print requested host names, or why a worker has no automatic host name", async () => {
+  test("print the requested host names and the reason for a missing automatic host name", async () => {
     await shell.run("hosts add granted.test my.site");
     const reason = '"my.site" is not valid in a host name: use a-z, 0-9 and single hyphens between them';
     const validated = await shell.run("validate my.site --json");

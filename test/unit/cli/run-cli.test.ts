@@ -63,7 +63,7 @@ test("runtimectl prints an error with --json as one JSON document on stderr", as
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
 });
 
-test("runtimectl exits with 130 and closes the connection when its signal is aborted", async () => {
+test("runtimectl exits with 130 and closes the connection when its AbortSignal aborts", async () => {
   const interruption = new AbortController();
   const closed = Promise.withResolvers<void>();
   // Never responds.
@@ -82,7 +82,7 @@ test("runtimectl exits with 130 and closes the connection when its signal is abo
   await closed.promise;
 });
 
-test("runtimectl exits with 130 when its signal is aborted before the start", async () => {
+test("runtimectl exits with 130 when its AbortSignal is aborted before the start", async () => {
   expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
 });
 

@@ -114,7 +114,7 @@ describe("Resources", () => {
     expect(resources.of("workers")).not.toBe(first);
   });
 
-  test("polls at most once per 60 s while the event stream is open", async () => {
+  test("polls workers at most once per 60 s while the event stream is open", async () => {
     const [workers, metrics] = [question(), question()];
     const resources = new Resources({ isOpen: () => true });
     resources.of<number>("workers").watch(workers.ask, 1000);

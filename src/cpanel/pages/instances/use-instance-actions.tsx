@@ -5,7 +5,7 @@ import { useApi } from "../../live/use-api.js";
 import { usePanel } from "../../use-panel.js";
 import { instanceOperations } from "./instance-operations.js";
 
-/** The browser loads the dialog when the user first opens it, because the command menu is on every page. */
+/** Loaded when the user first opens the dialog. The command menu of every page uses this file, so each page would load a static import. */
 const DrainInstance = lazy(async () => ({ default: (await import("./drain-instance.js")).DrainInstance }));
 
 export interface InstanceActions {

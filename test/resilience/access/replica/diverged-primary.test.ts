@@ -127,7 +127,7 @@ test("a daemon with keys does not use an emptied primary that another daemon fil
   expect(other.store.list().map(({ name }) => name)).toEqual(["other"]);
 });
 
-test("a diverged daemon accepts changes again when the missing changes are restored", async () => {
+test("a daemon accepts changes again when its primary has the missing changes again", async () => {
   const { sqld } = await primary();
   const { store, divergences } = await openReplicatedStore(sqld.url);
   await store.create(newKey("kept"));
