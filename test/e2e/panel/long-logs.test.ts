@@ -110,6 +110,15 @@ test("shows the newest entries of 40 lines each when the log opens and while it 
   await expectNewest(page, await send(page, 100, 40), 40);
 });
 
+test("follows the log after the window grows and shrinks in quick succession", async () => {
+  const page = await openWith(300, 3);
+  for (let round = 0; round < 5; round += 1) {
+    for (const height of [1000, 740 + round]) await page.setViewportSize({ width: 1280, height });
+    await expectNewest(page, await send(page, 1, 3), 3);
+  }
+  expect(await page.getByRole("button", { name: "Jump to newest" }).count()).toBe(0);
+});
+
 test("keeps the visible rows in place when entries arrive after the user scrolls up", async () => {
   const page = await openWith(2000, 3);
   await page.getByRole("region", { name: "Log of all apps" }).hover();

@@ -112,10 +112,10 @@ export class VirtualRows {
   #onScroll(): void {
     const { box } = this.#elements ?? {};
     if (!box) return;
+    // If the height of the box changes, the browser scrolls the box before the observer reports the new height. The user did not scroll.
+    if (box.clientHeight !== this.#boxSize.height) return;
     const top = box.scrollTop;
     const hasUserScrolledUp = top < this.#scrollTop - 2;
-    // If the box becomes higher, the browser scrolls the box before the observer reports the new height.
-    this.#boxSize = { ...this.#boxSize, height: box.clientHeight };
     if (this.#layout.totalPx - top - this.#boxSize.height < endPx) this.#isAtEnd = true;
     else if (hasUserScrolledUp) this.#isAtEnd = false;
     this.#scrollTop = top;
@@ -151,7 +151,7 @@ export class VirtualRows {
   #scrollTo(top: number): void {
     const { box } = this.#elements ?? {};
     if (!box) return;
-    if (Math.abs(top - this.#scrollTop) >= 1) box.scrollTop = top;
+    if (Math.abs(top - box.scrollTop) >= 1) box.scrollTop = top;
     this.#scrollTop = box.scrollTop;
   }
 
