@@ -12,6 +12,7 @@ const longestSyncerSilenceMs = 60_000;
 const syncerStartMs = 30_000;
 const heapMegabytes = 64;
 
+/** The syncer sent no message and wrote no byte within its time limit. */
 class SilenceError extends Error {}
 
 /** Controls the syncer process, which updates the file of one replica. Kills the process if it is blocked. */

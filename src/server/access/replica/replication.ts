@@ -30,17 +30,11 @@ export interface ReplicationOptions {
   readonly folder: ReplicaFolder;
   /** Called when the current replica contains new changes. */
   readonly onMore: (reader: ReplicaReader) => Promise<void>;
-  /**
-   * Called when a new replica has replaced the previous one. `isAccepted` is true if an operator has discarded the changes that the new
-   * replica lacks.
-   */
+  /** Called after a new replica has replaced the previous one. `isAccepted`: an operator has discarded the changes that it lacks. */
   readonly onAnother: (reader: ReplicaReader, isAccepted: boolean) => Promise<void>;
   /** Returns the changes of this daemon that the replica possibly does not contain yet. */
   readonly ownRows: () => IndexRows;
-  /**
-   * Called when the primary lacks revisions of this daemon, or lacks more than before. Called with undefined when a later sync succeeds
-   * without a `resync`.
-   */
+  /** Called when the primary lacks revisions, or more than before. Called with undefined when a later sync succeeds without a `resync`. */
   readonly onDivergence: (divergence: Divergence | undefined) => void;
   readonly log: Log;
 }
@@ -65,10 +59,7 @@ export class Replication {
   #newest: Position | undefined;
   /** Positions of changes of this daemon that the replica does not contain yet. */
   #ownPositions: Position[] = [];
-  /**
-   * False if a sync replaced rows of the replica by rows of a restored or resynced primary. The daemon then keeps the previous rows in
-   * memory.
-   */
+  /** False if a sync wrote rows of a restored or resynced primary to the replica. The daemon then keeps the previous rows in memory. */
   #hasOwnRows = true;
   #divergence: Divergence | undefined;
   /** State of daemon and primary for which `#divergence` was computed. */
@@ -153,8 +144,8 @@ export class Replication {
   }
 
   /**
-   * Ends a divergence: writes the rows of this daemon to the primary, or replaces them by the rows of the primary. Throws
-   * INDEX_NOT_DIVERGED, CHANGE_CONFLICT, or an error of the primary. After an error, no rows have changed.
+   * Ends a divergence: writes the rows of this daemon to the primary, or replaces them by the rows of the primary. Throws INDEX_NOT_DIVERGED,
+   * CHANGE_CONFLICT, or an error of the primary. After an error, no rows have changed, unless the response of the primary was lost.
    */
   async resync(mode: ResyncMode): Promise<void> {
     await this.#loop.inTurn(async () => {
@@ -220,8 +211,7 @@ export class Replication {
     const position = this.#replica.readPosition();
     const known = this.#knownPosition();
     let head = await fetchHead(primary, known);
-    // Compares the primary with this daemon again if the primary has confirmed a change of this daemon meanwhile. The new history of the
-    // primary possibly lacks this change.
+    // The primary has confirmed a change of this daemon meanwhile. Its new history possibly lacks this change, so the check runs again.
     if (head && known && this.#newest && this.#newest.epoch !== head.epoch && this.#newest.revision > known.revision) return this.#align();
     const kind = known && divergenceKind(known, head, this.#divergence !== undefined || this.#replica.isDiverged);
     if (kind) throw await this.#diverge(kind, known, head);
@@ -236,8 +226,7 @@ export class Replication {
       head.epoch === this.#newest?.epoch ? this.#newest : undefined,
     );
     if (!position) await this.#renew("there is no replica");
-    // Fetches a new replica, but keeps own changes with a higher revision than this replica. These changes belong to the new history,
-    // because its revisions are higher than all earlier revisions.
+    // Keeps own changes that the new replica lacks: the revisions of the new history are higher than all earlier revisions.
     else if (position.epoch !== head.epoch || !this.#hasOwnRows)
       await this.#renew("another daemon resynced the primary, which has all changes of this daemon");
     else if (position.revision < head.oldest) await this.#renew("the replica is older than all revisions that the primary keeps");
@@ -265,8 +254,7 @@ export class Replication {
     this.#divergedState = state;
     this.#divergedEpoch = head?.epoch;
     this.#replica.isDiverged = true;
-    // Reports the divergence only if its kind or the number of missing revisions has changed. A change that another daemon makes in the
-    // primary usually changes neither.
+    // Reports only another kind or number. A change that another daemon makes in the primary usually changes neither.
     if (before?.kind !== kind || before.missingCount !== divergence.missingCount) onDivergence(divergence);
     return new DivergedError(divergence);
   }
@@ -280,8 +268,7 @@ export class Replication {
         "KEY_STORE_UNAVAILABLE",
         "The resync cannot use the rows of this daemon, because its replica is incomplete. Nothing was changed. Run the resync on another daemon.",
       );
-    // If this daemon has no row of the missing revisions, the primary possibly has newer changes of other daemons. The rows of this daemon
-    // would delete these changes.
+    // Without a row of the missing revisions, the rows of this daemon would delete newer changes that other daemons possibly made.
     if (this.#divergence?.missing.length === 0)
       throw new ApiError(
         "INDEX_NOT_DIVERGED",
@@ -289,8 +276,7 @@ export class Replication {
       );
     const rows = rowsOf(reader.allRows(), ownRows());
     await writeRows(source, { known, head, rows, marks: reader.marks(), ownPositions: this.#ownPositions });
-    // Forgets the newest known position. If the daemon knows this position only from a response, the history that the daemon has written
-    // can end before this position.
+    // If the daemon knows its newest position only from a response, the history that it has written can end before this position.
     this.#newest = undefined;
   }
 
@@ -307,8 +293,7 @@ export class Replication {
       this.#failuresInRow += 1;
       const { message } = error as Error;
       if (!damage.test(message) && this.#failuresInRow < mostFailedSyncs) {
-        // Reads the changes that the failed sync has written to the replica, such as the revocation of a key. A diverged daemon would not
-        // read these changes later.
+        // A failed sync can have written changes, such as the revocation of a key. A diverged daemon would not read them later.
         await this.#readMore(head, before);
         throw new Error(`responds, but its changes cannot be fetched: ${message}`, { cause: error });
       }

@@ -1,4 +1,7 @@
-/** First message of the daemon to the syncer, which responds with `started`. The message contains the token, because process lists would show the token in an argument. */
+/**
+ * First message of the daemon to the syncer, which responds with `started`. The message contains the token, because process lists would show
+ * the token in an argument.
+ */
 export interface SyncJob {
   readonly file: string;
   readonly url: string;
