@@ -19,11 +19,6 @@ const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
  * follow the last run.
  */
 const leastListedRuns = 5;
-/**
- * Maximum number of missed times of a schedule that the daemon checks one by one. After this number, the daemon continues with the next
- * time after now.
- */
-const mostMissed = 60;
 const stillRunning = "The previous run has not finished.";
 
 export interface CronCall {
@@ -49,8 +44,6 @@ interface Job {
   readonly history: JobHistory;
   /** The job in the leases that several daemons share. Undefined if this daemon runs the job at each time of the schedule. */
   readonly slot: SlotJob | undefined;
-  /** Unix time in milliseconds of the next run. */
-  nextMs: number;
 }
 
 interface Plan {
@@ -175,12 +168,7 @@ export class CronJobs {
   /** Starts the schedules. Call it when the daemon can serve workers. Does not run jobs for earlier times. */
   start(): void {
     this.#isStarted = true;
-    for (const { jobs } of this.#plans.values()) {
-      for (const job of jobs) {
-        job.nextMs = nextMsOf(job.cron);
-        job.cron.resume();
-      }
-    }
+    for (const { jobs } of this.#plans.values()) for (const { cron } of jobs) cron.resume();
   }
 
   /** Stops all schedules. Running jobs continue. */
@@ -195,15 +183,14 @@ export class CronJobs {
     const cron: Cron = new Cron(entry.schedule, { timezone: "UTC", unref: true, paused: !this.#isStarted }, () => this.#runScheduled(job));
     const { schedule } = entry;
     const slot = slots && entry.on === "one" ? { queue: queueOf(worker, key), worker, version: number, schedule, cron } : undefined;
-    const job: Job = { version, entry, cron, history: runs.historyOf(worker, key), slot, nextMs: nextMsOf(cron) };
+    const job: Job = { version, entry, cron, history: runs.historyOf(worker, key), slot };
     if (slot) slots?.watch(slot);
     return job;
   }
 
   #runScheduled(job: Job): void {
-    const slotMs = latestSlotMs(job);
     const { slots } = this.#options;
-    if (slots && job.slot) return void this.#runInSlot(slots, job, job.slot, slotMs);
+    if (slots && job.slot) return void this.#runInSlot(slots, job, job.slot, latestTimeMs(job.cron));
     if (!job.history.isRunning) return void this.#run(job, { trigger: "schedule" });
     this.#tellSkipped(job);
     const start = { at: this.#options.now(), trigger: "schedule", version: job.version.version } as const;
@@ -250,26 +237,12 @@ export class CronJobs {
   }
 }
 
-/**
- * Returns the newest past time of the schedule and sets `nextMs` to the next time. If the daemon was busy, several times can have passed.
- * After `mostMissed` missed times, returns the last missed time that it has checked.
- */
-function latestSlotMs(job: Job): number {
-  let slotMs = job.nextMs;
-  for (let missed = 0; missed < mostMissed; missed += 1) {
-    const nextMs = job.cron.nextRun(new Date(slotMs))?.getTime() ?? Infinity;
-    if (nextMs > Date.now()) {
-      job.nextMs = nextMs;
-      return slotMs;
-    }
-    slotMs = nextMs;
-  }
-  job.nextMs = nextMsOf(job.cron);
-  return slotMs;
-}
-
-function nextMsOf(cron: Cron): number {
-  return cron.nextRun()?.getTime() ?? Infinity;
+/** Returns the newest time of the schedule that is not in the future, in Unix milliseconds. A busy daemon can have missed earlier times. */
+function latestTimeMs(cron: Cron): number {
+  const now = Date.now();
+  // The times that croner returns are before the reference.
+  const [latest] = cron.previousRuns(1, new Date(now + 1));
+  return latest?.getTime() ?? now;
 }
 
 function titleOf({ entry: { schedule, method, endpoint } }: Job): string {
