@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { freemem } from "node:os";
 import path from "node:path";
@@ -20,11 +19,6 @@ const settleMs = 20_000;
 /** Share of the daemons that must request changes before a measurement, and longest wait for them. A request takes longer than 1 s at times. */
 const pollingShare = 0.9;
 const pollLimitMs = 60_000;
-/**
- * Folder in memory for the replicas of the simulated daemons, if the machine has one. Each daemon has a disk of its own in reality; on one
- * disk, the writes of 100 replicas would delay the transactions of sqld.
- */
-const memoryFolder = "/dev/shm";
 /** Free memory of the machine below which no further daemon starts. */
 const leastFreeBytes = 2 * 1024 ** 3;
 
@@ -115,7 +109,7 @@ export class Simulation {
   }
 
   async #openDaemon(index) {
-    const home = await this.#stage.temporaryDirectory(existsSync(memoryFolder) ? memoryFolder : undefined);
+    const home = await this.#stage.temporaryDirectory(this.#options.replicas);
     if (index >= fetchingDaemons) await cp(this.#template, path.join(home, "replica"), { recursive: true });
     return await this.#processes[index % this.#processes.length].open(home);
   }
