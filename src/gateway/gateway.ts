@@ -27,7 +27,7 @@ export class Gateway {
     this.#security = securityHeaders ? new SecurityHeaders(securityHeaders) : undefined;
   }
 
-  get looksAtRequests(): boolean {
+  get handlesRequests(): boolean {
     return this.#settings.rateLimits.length > 0 || this.#cors !== undefined;
   }
 
@@ -56,7 +56,7 @@ export class Gateway {
    * continues.
    */
   answer(request: Request, app: AppInfo | undefined): Promise<Response | undefined> | undefined {
-    return this.#limits || request.method === "OPTIONS" ? this.#look(request, readRulePath(request.url, app)) : undefined;
+    return this.#limits || request.method === "OPTIONS" ? this.#handle(request, readRulePath(request.url, app)) : undefined;
   }
 
   /** Returns the response with the configured headers added. */
@@ -79,7 +79,7 @@ export class Gateway {
     }
   }
 
-  async #look(request: Request, path: RulePath): Promise<Response | undefined> {
+  async #handle(request: Request, path: RulePath): Promise<Response | undefined> {
     const preflight = this.#cors?.preflight(request, path, this.#preflights);
     const verdict = await this.#limits?.count(request, path, () => this.#addresses.of(request), preflight !== undefined);
     if (verdict && this.#tellsOfLimits) this.#verdicts.set(request, verdict);
