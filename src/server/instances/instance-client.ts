@@ -11,7 +11,7 @@ import {
 } from "../../shared/client.js";
 import { runtime } from "../../shared/contract/discovery.js";
 import { isInstanceUrl, isLoopbackUrl } from "../config/instance.js";
-import { CallPlaces } from "./call-places.js";
+import { CallLimiter } from "./call-limiter.js";
 import type { RegisteredInstance } from "./instance-registry.js";
 import { proofOf } from "./own-instance.js";
 
@@ -67,7 +67,7 @@ export interface InstanceStream<Offered extends Operations, Event> {
  */
 export class InstanceClient {
   readonly #ownUrl: string | undefined;
-  readonly #places = new CallPlaces({ total: mostAtOnce, perDaemon: mostPerDaemon });
+  readonly #callLimiter = new CallLimiter({ total: mostAtOnce, perDaemon: mostPerDaemon });
   /**
    * Times on the clock of `performance.now()` until which calls fail immediately. The map key is the run of a daemon that did not send its
    * discovery document, or a run and the path of a request that got no response.
@@ -148,7 +148,7 @@ export class InstanceClient {
       void this.#check({ ...instance, url });
       return silent();
     }
-    if (!(await this.#places.take(run, signal)))
+    if (!(await this.#callLimiter.acquire(run, signal)))
       return unreachable("The daemon that received the request already sends the maximum number of requests to other daemons.");
     const startedMs = performance.now();
     let isFound = false;
@@ -164,7 +164,7 @@ export class InstanceClient {
       if (!isFound && isTimeout(signal, startedMs)) this.#noteSilence(run);
       return isFound && signal.aborted ? slow() : toAnswer(error, signal);
     } finally {
-      this.#places.release(run);
+      this.#callLimiter.release(run);
     }
   }
 

@@ -71,7 +71,7 @@ export interface OpenStream {
    * Counts this stream toward the maximum number of streams with entries of other daemons. Has no effect if the stream is already counted.
    * Throws TOO_MANY_STREAMS.
    */
-  readonly occupyPlace: () => void;
+  readonly acquireStream: () => void;
   /** Unix time in ms at which a stream first found that a daemon sends no heartbeats, by id of the daemon. All streams share this map. */
   readonly gone: Map<string, number>;
 }
@@ -81,7 +81,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #instances: KnownInstances;
   readonly #source: StreamSource<Offered, Item>;
   readonly #signal: AbortSignal;
-  readonly #occupyPlace: () => void;
+  readonly #acquireStream: () => void;
   /** Ids of the last sent entries by daemon. 0: the daemon had no matching entry. */
   readonly #positions = new Map<string, number>();
   /** Id of the last entry that each daemon sent for the first page. An id is removed when the stream has connected to the daemon. */
@@ -99,12 +99,12 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
   #timer: NodeJS.Timeout | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, occupyPlace, gone }: OpenStream) {
+  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, acquireStream, gone }: OpenStream) {
     this.#gone = gone;
     this.#instances = instances;
     this.#source = source;
     this.#signal = signal;
-    this.#occupyPlace = occupyPlace;
+    this.#acquireStream = acquireStream;
     this.#names = namesOf(instances.registry);
     this.#keys = keysOf(instances.registry);
   }
@@ -164,7 +164,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     this.#names = namesOf(registry);
     this.#keys = keysOf(registry);
     if (registry.others().length === 0) return;
-    this.#occupyPlace();
+    this.#acquireStream();
     const running = await registry.readLive();
     for (const { id } of registry.others()) {
       if (running.some((one) => one.id === id)) this.#gone.delete(id);
