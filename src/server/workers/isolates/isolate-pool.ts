@@ -19,7 +19,7 @@ interface Waiter {
   readonly needs: IsolateNeeds;
   readonly sinceMs: number;
   isWanted(): boolean;
-  resolve(place: Place): void;
+  resolve(reserved: ReservedIsolate): void;
   reject(error: ApiError): void;
 }
 
@@ -37,7 +37,7 @@ export interface PoolNumbers {
 }
 
 /** An isolate that the pool has reserved for one caller. The isolate counts toward the maximum number of isolates of the pool. */
-export interface Place {
+export interface ReservedIsolate {
   readonly isolate: Promise<IsolateProcess>;
 }
 
@@ -97,9 +97,9 @@ export class IsolatePool {
    * Reserves an isolate. If the pool is full, first waits until another isolate has exited. Rejects with WORKER_POOL_SATURATED when
    * `isWanted` returns false.
    */
-  acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
+  acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<ReservedIsolate> {
     if (this.#isClosed) return Promise.reject(closing());
-    if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#place(needs));
+    if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#reserve(needs));
     this.#patienceTimer ??= setInterval(this.#drainForWaitingStarts, longestWaitMs / 2).unref();
     return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
@@ -156,7 +156,7 @@ export class IsolatePool {
     for (const waiter of unwanted) waiter.reject(noRequestWaits());
   }
 
-  #place(needs: IsolateNeeds): Place {
+  #reserve(needs: IsolateNeeds): ReservedIsolate {
     const isolate = this.#take(needs);
     // Prevents an unhandled rejection, because the caller can await the isolate later.
     isolate.catch(() => undefined);
@@ -184,7 +184,7 @@ export class IsolatePool {
   #serveWaiters(): void {
     while (this.#waiters.length > 0 && this.#makeRoom(this.#waiters.length)) {
       const waiter = this.#waiters.shift() as Waiter;
-      if (waiter.isWanted()) waiter.resolve(this.#place(waiter.needs));
+      if (waiter.isWanted()) waiter.resolve(this.#reserve(waiter.needs));
       else waiter.reject(noRequestWaits());
     }
   }
