@@ -42,12 +42,14 @@ const streamSilenceMs = 45_000;
  * Result of another daemon, or one sentence with the reason why the daemon returned no result. `starting`: the daemon is still opening its
  * services.
  */
-export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
+export type InstanceResponse<Result> =
+  | { readonly result: Result }
+  | { readonly state: "starting" | "unreachable"; readonly problem: string };
 
 type CalledInstance = Pick<RegisteredInstance, "id" | "run" | "url">;
 
 /** A call to another daemon. The call can use the operations in `offered`, and sends the key of a caller. */
-export interface InstanceQuestion<Offered extends Operations, Result> {
+export interface InstanceRequest<Offered extends Operations, Result> {
   readonly key: string;
   readonly offered: Offered;
   /** `id` is the id of the daemon. */
@@ -94,8 +96,8 @@ export class InstanceClient {
    */
   async ask<Offered extends Operations, Result>(
     instance: CalledInstance,
-    { key, offered, call }: InstanceQuestion<Offered, Result>,
-  ): Promise<InstanceAnswer<Result>> {
+    { key, offered, call }: InstanceRequest<Offered, Result>,
+  ): Promise<InstanceResponse<Result>> {
     const signal = AbortSignal.timeout(deadlineMs);
     return this.#reach(instance, signal, async (origin, api) =>
       call(createClient(this.#callTransport({ origin, run: instance.run, key }, signal), api, offered), instance.id),
@@ -110,7 +112,7 @@ export class InstanceClient {
     instance: CalledInstance,
     { key, offered, follow }: InstanceStream<Offered, Event>,
     until: AbortSignal,
-  ): Promise<InstanceAnswer<AsyncIterable<Event>>> {
+  ): Promise<InstanceResponse<AsyncIterable<Event>>> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(new DOMException("The time limit has passed.", "TimeoutError")), deadlineMs);
     const signal = AbortSignal.any([until, deadline.signal]);
@@ -137,7 +139,7 @@ export class InstanceClient {
     instance: CalledInstance,
     signal: AbortSignal,
     use: (origin: string, api: string) => Promise<Result>,
-  ): Promise<InstanceAnswer<Result>> {
+  ): Promise<InstanceResponse<Result>> {
     const { run, url } = instance;
     const ownUrl = this.#ownUrl;
     if (url === undefined) return unreachable("Its RUNTIME_INSTANCE_URL is not set.");
@@ -162,7 +164,7 @@ export class InstanceClient {
     } catch (error) {
       // Treats a daemon as silent only if its discovery document is missing. A slow operation does not prove that the daemon is silent.
       if (!isFound && isTimeout(signal, startedMs)) this.#noteSilence(run);
-      return isFound && signal.aborted ? slow() : toAnswer(error, signal);
+      return isFound && signal.aborted ? slow() : toResponse(error, signal);
     } finally {
       this.#callLimiter.release(run);
     }
@@ -283,10 +285,10 @@ interface ReachableInstance extends Pick<RegisteredInstance, "id" | "run"> {
 
 /** Returns the reason for an error of a stream as a sentence. */
 export function problemOf(error: unknown): string {
-  return toAnswer(error).problem;
+  return toResponse(error).problem;
 }
 
-function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
+function toResponse(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
   if (error instanceof SlowRequestError) return slow();
   if (signal?.aborted) return silent();
   if (error instanceof ApiError && error.code === "NOT_READY")
