@@ -99,14 +99,14 @@ export class IsolatePool {
    */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<ReservedIsolate> {
     if (this.#isClosed) return Promise.reject(closing());
-    if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#reserve(needs));
+    if (this.#freeCapacity(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#reserve(needs));
     this.#patienceTimer ??= setInterval(this.#drainForWaitingStarts, longestWaitMs / 2).unref();
     return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
 
   /** Called when an isolate has become idle. The pool can stop it for a start that waits. */
   noteIdle(): void {
-    if (this.#waiters.length > 0) this.#makeRoom(this.#waiters.length);
+    if (this.#waiters.length > 0) this.#freeCapacity(this.#waiters.length);
   }
 
   async close(): Promise<void> {
@@ -122,7 +122,7 @@ export class IsolatePool {
    * Returns true if the pool is not full. Otherwise drains idle isolates until `wanted` isolates are stopping. Begins with the isolate that
    * has been idle longest.
    */
-  #makeRoom(wanted: number): boolean {
+  #freeCapacity(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;
     const leaving = [...this.#taken].filter((isolate) => isolate.isTerminating).length;
     if (leaving >= wanted) return false;
@@ -182,7 +182,7 @@ export class IsolatePool {
   }
 
   #serveWaiters(): void {
-    while (this.#waiters.length > 0 && this.#makeRoom(this.#waiters.length)) {
+    while (this.#waiters.length > 0 && this.#freeCapacity(this.#waiters.length)) {
       const waiter = this.#waiters.shift() as Waiter;
       if (waiter.isWanted()) waiter.resolve(this.#reserve(waiter.needs));
       else waiter.reject(noRequestWaits());

@@ -215,7 +215,7 @@ export async function checkLoads(
   const { name, version } = options.version;
   const output = new WorkerOutput({ logs: options.logs, log: options.log.child({ worker: name, version }), name, version });
   const events = {
-    onRoom: () => {},
+    onCapacity: () => {},
     onExit: () => {},
     onOutput: output.app.bind(output),
     onNotice: output.runtime.bind(output),
