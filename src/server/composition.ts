@@ -247,7 +247,7 @@ export async function openServices(
   });
   await plugins.reload({ isFresh: () => false });
   packageStores.shared?.follow(plugins, events);
-  answering.tellFromNowOn();
+  answering.startPublishing();
   cronJobs.start();
   cronSlots?.start();
   workerHealth.start();

@@ -167,12 +167,12 @@ interface CachedFile {
   readonly file: StaticFile;
   /** Time in milliseconds at which the file was last read from the disk or checked, on the clock of `performance.now()`. */
   checkedMs: number;
-  readonly shelf: Map<string, CachedFile>;
+  readonly siteCache: Map<string, CachedFile>;
   readonly key: string;
 }
 
 /** Cached files of one site. */
-export type CacheShelf = Map<string, CachedFile>;
+export type SiteCache = Map<string, CachedFile>;
 
 /**
  * Cache of recently requested files of all sites, of at most 64 MB. Removes the file whose last read from the disk is oldest. A file in use
@@ -182,28 +182,28 @@ export class StaticCache {
   readonly #files = new Set<CachedFile>();
   #bytes = 0;
 
-  set(shelf: CacheShelf, key: string, file: StaticFile): void {
-    this.delete(shelf, key);
-    const cached = { file, checkedMs: performance.now(), shelf, key };
-    shelf.set(key, cached);
+  set(siteCache: SiteCache, key: string, file: StaticFile): void {
+    this.delete(siteCache, key);
+    const cached = { file, checkedMs: performance.now(), siteCache, key };
+    siteCache.set(key, cached);
     this.#files.add(cached);
     this.#bytes += cost(file);
     for (const oldest of this.#files) {
       if (this.#bytes <= budgetBytes) break;
-      this.delete(oldest.shelf, oldest.key);
+      this.delete(oldest.siteCache, oldest.key);
     }
   }
 
-  delete(shelf: CacheShelf, key: string): void {
-    const cached = shelf.get(key);
+  delete(siteCache: SiteCache, key: string): void {
+    const cached = siteCache.get(key);
     if (!cached) return;
-    shelf.delete(key);
+    siteCache.delete(key);
     this.#files.delete(cached);
     this.#bytes -= cost(cached.file);
   }
 
-  deleteAll(shelf: CacheShelf): void {
-    for (const key of shelf.keys()) this.delete(shelf, key);
+  deleteAll(siteCache: SiteCache): void {
+    for (const key of siteCache.keys()) this.delete(siteCache, key);
   }
 }
 
