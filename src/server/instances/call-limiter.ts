@@ -45,7 +45,8 @@ export class CallLimiter {
   }
 
   /**
-   * Ends a call that `acquire` counts as running. Then starts the call that has waited longest, among the calls to daemons below their limit.
+   * Ends a call that `acquire` counts as running. Then starts the call that has waited longest, among the calls to daemons below their
+   * limit.
    */
   release(daemon: string): void {
     const left = (this.#running.get(daemon) ?? 1) - 1;

@@ -74,7 +74,7 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
   const opened = await openBelow(folder.root, file);
   if (!opened) return undefined;
   const { handle, stats, realPath } = opened;
-  let isHandedOn = false;
+  let isReturned = false;
   try {
     const relative = path.relative(folder.root, realPath);
     if (relative.split(path.sep).some((segment) => segment.startsWith("."))) return undefined;
@@ -84,7 +84,7 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const marks = folder.marksOf(relative);
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
-      isHandedOn = true;
+      isReturned = true;
       // Derives the ETag of a large file from the generation of the package folder, size and modification time. Files of an archive can
       // have the same time, so a small file has an ETag of its content.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
@@ -93,7 +93,7 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const body = await handle.readFile();
     return withValidators({ ...facts, body, handle: undefined, sizeBytes: body.length, etag: etagOf(body) });
   } finally {
-    if (!isHandedOn) await handle.close();
+    if (!isReturned) await handle.close();
   }
 }
 
