@@ -3,7 +3,7 @@ import { CallLimiter } from "../../../../src/server/instances/call-limiter.js";
 
 const endless = new AbortController().signal;
 
-/** Returns a function that takes a place and then adds its name to `order`. After an abort, it adds `no` and the name. */
+/** Returns a function that acquires a call and then adds its name to `order`. After an abort, it adds `no` and the name. */
 function acquirer(limiter: CallLimiter, order: string[]) {
   return (daemon: string, name: string, signal = endless) => {
     void limiter.acquire(daemon, signal).then((isAcquired) => order.push(isAcquired ? name : `no ${name}`));
