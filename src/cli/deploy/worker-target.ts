@@ -9,7 +9,7 @@ import { activeUrl } from "../commands/workers/active-url.js";
 import { activeVersionOf, installedVersions } from "../../shared/worker-versions.js";
 import { connect, type Connection } from "../client/connection.js";
 import type { PackageInfo } from "../pack/package-info.js";
-import { chooseVersion, type ChosenVersion } from "./choose-version.js";
+import { chooseVersion, nextVersion, type ChosenVersion } from "./choose-version.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
 const operations = { workers: { list, upload, enable, disable, removeVersion }, hosts: { list: listHosts } };
@@ -78,6 +78,14 @@ export class WorkerTarget implements DeployTarget {
   get loss(): string | undefined {
     const { name, version } = this.#identity;
     return this.existing && `the upload replaces ${name}@${version}, which cannot be restored`;
+  }
+
+  get newVersionHint(): string {
+    const version = nextVersion(installedVersions(this.#rows));
+    // As long as `latest` is enabled, it is the active version.
+    return this.before === latestVersion
+      ? `add --version ${version} --bump`
+      : `add --version ${version}, remove the version from the manifest to have it assigned`;
   }
 
   get lines(): DeployTarget["lines"] {
