@@ -19,12 +19,15 @@ const lockFiles: Readonly<Record<string, string>> = {
 
 /**
  * Builds a project if `isRequested` is true, or if the build output is missing and the user agrees. Installs the dependencies if there is
- * no node_modules, then runs the build script. Throws BUILD_FAILED.
+ * no node_modules, then runs the build script. Throws BUILD_FAILED, or NOT_BUILT if the user does not agree.
  */
 export async function buildProject(context: Context, folder: string, isRequested: boolean): Promise<void> {
   const project = await detectProject(folder);
   const isMissing = project !== undefined && project.output === undefined && project.buildScript !== undefined;
-  if (!isRequested && !(isMissing && (await isAgreed(context, project)))) return;
+  if (!isRequested) {
+    if (!isMissing) return;
+    if (!(await isAgreed(context, project))) throw notBuilt(project, "runtimectl deploy --build");
+  }
   const manager = await packageManagerOf(folder);
   if (!(await exists(path.join(folder, "node_modules")))) await run(context, folder, [manager, "install"]);
   if (await hasBuildScript(folder)) await run(context, folder, [manager, "run", "build"]);
@@ -37,11 +40,16 @@ async function hasBuildScript(folder: string): Promise<boolean> {
   return fields.scripts?.["build"] !== undefined;
 }
 
-/** Returns the error for a project without build output. The error names the commands that build the project. */
-export function notBuilt({ kind, expected, buildScript, advice }: DetectedProject): CommandError {
+/** Returns the command that builds a project without runtimectl, such as `npm run build`. */
+export async function buildCommandOf(folder: string): Promise<string> {
+  return `${await packageManagerOf(folder)} run build`;
+}
+
+/** Returns the error for a project without build output. The error names the command that builds the project. */
+export function notBuilt({ kind, expected, buildScript, advice }: DetectedProject, command: string): CommandError {
   const folders = [...new Set(expected)].join(", ");
-  const script = buildScript === undefined ? "package.json has no build script" : "runtimectl deploy --build";
-  return new CommandError("NOT_BUILT", `${kind}: the build output does not exist (${folders}); nothing was uploaded`, {
+  const script = buildScript === undefined ? "package.json has no build script" : command;
+  return new CommandError("NOT_BUILT", `${kind}: the build output does not exist (${folders})`, {
     exitCode: exitCodes.failed,
     hint: advice === undefined ? script : `${script}; if the build creates no such folder: ${advice}`,
   });

@@ -4,6 +4,7 @@ import { connect, createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { writeTree } from "../../support/write-tree.js";
 import { DevRun } from "./dev-run.js";
 
 const hono = fileURLToPath(new URL("../../../node_modules/hono", import.meta.url));
@@ -25,6 +26,16 @@ test("`dev` waits for a file change when the code cannot be loaded at the start"
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
   expect(await run.text()).toBe("at last");
+});
+
+test("`dev` names the build command of an unbuilt project, and serves the build", async () => {
+  const scripts = { build: "vite build" };
+  const packageJson = JSON.stringify({ name: "app", scripts, devDependencies: { vite: "8" } });
+  const run = await DevRun.forTest({ "package.json": packageJson, "pnpm-lock.yaml": "" });
+  await run.shows("no code is served yet; waiting for a change");
+  expect(run.stderr).toContain("error: Vite: the build output does not exist (dist)\nhint: pnpm run build\n");
+  await writeTree(run.folder, { "dist/index.html": "<!doctype html>built" });
+  expect(await run.text()).toContain("built");
 });
 
 test("`dev --bundle` serves TypeScript with npm packages and prints source positions", async () => {
