@@ -67,7 +67,10 @@ async function packageManagerOf(folder: string): Promise<string> {
   return "npm";
 }
 
-/** Runs a command in the project folder. Redirects the command's output to stderr, because stdout contains only results. */
+/**
+ * Runs a command in the project folder. Redirects the command's output to stderr, because stdout contains only results. With `--quiet`,
+ * prints this output only if the command fails.
+ */
 async function run(context: Context, folder: string, words: readonly [command: string, ...args: string[]]): Promise<void> {
   const [command, ...args] = words;
   context.output.note(words.join(" "), { text: "  Build     ", style: "bold" });
@@ -82,7 +85,10 @@ async function run(context: Context, folder: string, words: readonly [command: s
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
   };
   context.signal.addEventListener("abort", interrupt, { once: true });
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => context.io.stderr.write(text));
+  const hidden: Buffer[] = [];
+  let isHidden = context.flags.quiet === true;
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text: Buffer) => (isHidden ? hidden.push(text) : context.io.stderr.write(text)));
   // Waits for the event `exit`, because the event `close` can come much later: a program in the background can keep the pipes open.
   const code = await once(child, "exit").then(
     ([exitCode]) => exitCode as number | null,
@@ -91,6 +97,8 @@ async function run(context: Context, folder: string, words: readonly [command: s
   context.signal.removeEventListener("abort", interrupt);
   context.signal.throwIfAborted();
   if (code === 0) return;
+  isHidden = false;
+  for (const text of hidden) context.io.stderr.write(text);
   const reason = code instanceof Error ? code.message : `exit code ${code}`;
   throw new CommandError("BUILD_FAILED", `${words.join(" ")} failed (${reason}); nothing was uploaded`, { exitCode: exitCodes.failed });
 }

@@ -155,10 +155,10 @@ describe("`deploy`", () => {
     expect(await bodyOf("app")).toBe("good");
   });
 
-  test("rejects a folder whose build script fails, and prints the script's output", async () => {
+  test.each(["", "--quiet"])("rejects a folder whose build fails, and prints its output (flags: %j)", async (flags) => {
     const scripts = { build: "echo compiling; exit 3" };
     const packageJson = JSON.stringify({ name: "app", scripts, devDependencies: { vite: "8" } });
-    const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}" }, "--build");
+    const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}" }, `--build ${flags}`);
     expect(run, run.stderr).toMatchObject({ status: 1, stdout: "" });
     expect(run.stderr).toMatch(/compiling[^]*npm run build failed \(exit code 3\)/);
     expect(await bodyOf("app")).toBe("good");
@@ -221,6 +221,18 @@ describe("`deploy`", () => {
     const { run } = await deploy({ ...rewritten, "a.js": script, "b.png": "", "package.json": packageJson });
     expect(run, run.stderr).toMatchObject({ status: 0 });
     expect(run.stderr).not.toContain("warning");
+  });
+
+  test.each([
+    ["", /^compiling$/m],
+    ["--quiet", /^$/],
+  ])("prints the output of a successful build, except with --quiet (flags: %j)", async (flags, expected) => {
+    const scripts = { build: "echo compiling; mkdir -p dist; cp page.html dist/index.html" };
+    const packageJson = JSON.stringify({ name: "built", scripts, devDependencies: { vite: "8" } });
+    const files = { "package.json": packageJson, "node_modules/x/package.json": "{}", "page.html": "<!doctype html>" };
+    const { run } = await deploy(files, `--build ${flags}`);
+    expect(run, run.stderr).toMatchObject({ status: 0 });
+    expect(run.stderr).toMatch(expected);
   });
 
   test("installs a project without a build script despite --build", async () => {
