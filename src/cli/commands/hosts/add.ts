@@ -1,8 +1,9 @@
-import { add } from "../../../shared/contract/hosts.js";
+import { add, type Host } from "../../../shared/contract/hosts.js";
 import { list } from "../../../shared/contract/workers.js";
+import { isInRange, isVersionRange } from "../../../shared/version-range.js";
 import { connect } from "../../client/connection.js";
 import { defineCommand } from "../../command/command.js";
-import { isInstalled } from "../workers/installed-worker.js";
+import { findVersions, type Listing } from "../workers/installed-worker.js";
 
 interface Options {
   readonly version?: string;
@@ -26,9 +27,22 @@ export const command = defineCommand<[host: string, worker: string], Options>({
     const connection = await connect(context, { hosts: { add }, workers: { list } });
     const { data } = await connection.client.hosts.add({ params: { host }, body: { worker, ...(version !== undefined && { version }) } });
     context.output.note(`${data.host} leads to ${data.worker}${data.version === undefined ? "" : `@${data.version}`}`);
-    if ((await isInstalled(connection, data.worker)) === false)
-      context.output.warn(`no worker named ${data.worker} is installed; the order is: runtimectl hosts add HOST WORKER`);
+    const warning = await warningFor(connection, data);
+    if (warning !== undefined) context.output.warn(warning);
     context.output.undo(`runtimectl hosts remove ${data.host}`);
     context.output.result(data);
   },
 });
+
+/** Returns a warning if no version serves the host. Undefined if a version serves it, or if the key cannot list workers. */
+async function warningFor(connection: Listing, { host, worker, version: range }: Host): Promise<string | undefined> {
+  const versions = await findVersions(connection, worker);
+  if (versions?.length === 0) return `no worker named ${worker} is installed; the order is: runtimectl hosts add HOST WORKER`;
+  if (versions === undefined || versions.some(({ version, enabled }) => enabled && isSelected(version, range))) return undefined;
+  const reason = range === undefined ? `no version of ${worker} is enabled` : `no enabled version of ${worker} matches ${range}`;
+  return `${reason}, so ${host} responds with 404; for the versions: runtimectl workers show ${worker}`;
+}
+
+function isSelected(version: string, range: string | undefined): boolean {
+  return range === undefined || version === range || (isVersionRange(range) && isInRange(version, range));
+}
