@@ -51,6 +51,19 @@ test("runtimectl hosts add explains its argument order when the worker is unknow
 });
 
 test.each([
+  ["https://shop.example.com", "use shop.example.com"],
+  ["https://shop.example.com/cart?a=1", "use shop.example.com"],
+  ["shop.example.com:8443", "use shop.example.com"],
+  ["a_b", "use a name such as shop.example.org"],
+  ["@team/shop", "the order is: runtimectl hosts add HOST WORKER"],
+])("runtimectl hosts add rejects %s with the fix as a hint", async (text, hint) => {
+  const run = await shell.run(`hosts add ${text} shop`);
+  expect(run).toMatchObject({ status: 2, stdout: "" });
+  expect(run.stderr).toBe(`error: ${JSON.stringify(text)} is not a host name\nhint: ${hint}\n(USAGE)\n`);
+  expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
+});
+
+test.each([
   ["42", "no enabled version of shop matches 42, so v.test responds with 404"],
   [">=1", "no enabled version of shop matches >=1, so v.test responds with 404"],
   ["1.0.0", undefined],
