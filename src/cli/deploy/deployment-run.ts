@@ -114,10 +114,21 @@ export class DeploymentRun {
     await sendArchive(this.#context, packageArchive, send).catch(async (error: unknown) => {
       if (this.#context.signal.aborted)
         this.#context.output.warn("the daemon can still install the version, because it has received the archive");
+      if (isMissingScope(error, deployable.plan.facts)) throw await this.#missingScope(error);
       throw await checkFailure(error, { folder: opened.folder, files: packageArchive.plan.files });
     });
     noteStep(this.#context, "Upload", formatSize(packageArchive.sizeBytes));
     return packageArchive.sizeBytes;
+  }
+
+  /** Returns the error of an upload without a scope, with the package name in a namespace of the key as the hint. */
+  async #missingScope(denial: ApiError): Promise<CommandError> {
+    const { deployable, target } = this.#parts;
+    const session = await target.connection.client.session.show().catch(() => undefined);
+    const name = `${session?.principal.namespaces[0] ?? "@scope"}/${deployable.plan.facts.name}`;
+    const { code, message, status, details, requestId } = denial;
+    const hint = `add --name ${name}, or set this name in the manifest`;
+    return new CommandError(code, message, { exitCode: exitCodes.forbidden, hint, status, details, requestId, cause: denial });
   }
 
   async #check(url: string): Promise<HealthOutcome & { passed: true }> {
@@ -222,6 +233,11 @@ export class DeploymentRun {
     if (before === undefined || before === version) return "";
     return this.#parts.opened.kind === "worker" ? `, ${before} stays installed` : ` and replaces ${before}`;
   }
+}
+
+/** Whether the daemon rejected the package because it has no scope and the key is restricted to namespaces. */
+function isMissingScope(error: unknown, { name }: { readonly name: string }): error is ApiError {
+  return error instanceof ApiError && error.code === "NAMESPACE_DENIED" && !name.startsWith("@");
 }
 
 function failed(message: string, hint: string, details?: readonly string[]): CommandError {

@@ -1,11 +1,12 @@
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import { disable, enable, list, loaded, upload, type Plugin } from "../../shared/contract/plugins.js";
+import { show } from "../../shared/contract/session.js";
 import type { Context } from "../command/command.js";
 import { connect, type Connection } from "../client/connection.js";
 import { nextVersion } from "./choose-version.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
-const operations = { plugins: { list, loaded, upload, enable, disable } };
+const operations = { plugins: { list, loaded, upload, enable, disable }, session: { show } };
 
 /** A plugin as the target of a deployment. The daemon can install only one version of a plugin. */
 export class PluginTarget implements DeployTarget {

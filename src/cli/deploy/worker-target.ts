@@ -1,5 +1,6 @@
 import { disable, enable, removeVersion, upload } from "../../shared/contract/worker-changes.js";
 import { list as listHosts } from "../../shared/contract/hosts.js";
+import { show } from "../../shared/contract/session.js";
 import { list, type Worker } from "../../shared/contract/workers.js";
 import { latestVersion, toPathSegments } from "../../shared/package-name.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
@@ -12,7 +13,7 @@ import type { PackageInfo } from "../pack/package-info.js";
 import { chooseVersion, nextVersion, type ChosenVersion } from "./choose-version.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
-const operations = { workers: { list, upload, enable, disable, removeVersion }, hosts: { list: listHosts } };
+const operations = { workers: { list, upload, enable, disable, removeVersion }, hosts: { list: listHosts }, session: { show } };
 
 interface Identity {
   readonly name: string;

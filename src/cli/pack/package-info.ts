@@ -86,7 +86,11 @@ export async function readPackageInfo(
   const packageJson = await readPackageJson(source);
   const name = given.name ?? manifest?.fields.name ?? packageJson?.name;
   const version = given.version ?? manifest?.fields.version ?? packageJson?.version ?? latestVersion;
-  if (name === undefined) throw noName(source.label, manifest?.file ?? (packageJson && "package.json"));
+  if (name === undefined) {
+    const metadataFile = manifest?.file ?? (packageJson && "package.json");
+    const isEmpty = kind === "worker" && metadataFile === undefined && !(await isAnyFile(source, usualEntrypoints(undefined)));
+    throw isEmpty ? nothingToDeploy("MISSING_PACKAGE_NAME", source.label) : noName(source.label, metadataFile);
+  }
   if (typeof name !== "string" || !isPackageName(name))
     throw refused(
       "INVALID_PACKAGE_NAME",
@@ -197,6 +201,12 @@ async function isFile(file: string): Promise<boolean> {
     (stats) => stats.isFile(),
     () => false,
   );
+}
+
+/** Returns the error for a folder that contains neither package metadata nor a file to serve. */
+export function nothingToDeploy(code: string, folder: string): CommandError {
+  const message = `${folder} has nothing to deploy: no manifest, package.json, index.html or index.js`;
+  return refused(code, message, "to create a project: runtimectl init NAME");
 }
 
 function noName(folder: string, metadataFile: string | undefined): CommandError {

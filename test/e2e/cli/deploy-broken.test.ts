@@ -250,3 +250,14 @@ describe("`deploy`", () => {
     expect(run.stderr).toMatch(/link: is excluded: a link to a target outside of the folder/);
   });
 });
+
+test("`deploy` names the scope to add when the key is restricted to a namespace", async () => {
+  const permissions = "--permission workers:read --permission workers:install";
+  await shell.run(`keys create --role custom ${permissions} --namespace @team --out team.key`);
+  const denied = await shell.run("deploy good --key-file team.key");
+  expect(denied).toMatchObject({ status: 5, stdout: "" });
+  expect(denied.stderr).toContain('"app" has no scope. Use a name such as "@team/app", or a key for all namespaces.');
+  expect(denied.stderr).toContain("hint: add --name @team/app, or set this name in the manifest\n(NAMESPACE_DENIED, request ");
+  const deployed = await shell.run("deploy good --name @team/app --key-file team.key");
+  expect(deployed, deployed.stderr).toMatchObject({ status: 0, stdout: `${daemon.url}/@team/app/\n` });
+});

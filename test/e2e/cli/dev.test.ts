@@ -195,7 +195,7 @@ test("`dev` exits with 130 on Ctrl-C in a terminal", async () => {
 test.each([
   ["a missing folder", "none --port 0", 6, "none does not exist"],
   ["a file", "app/index.js", 6, "app/index.js is not a folder"],
-  ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
+  ["an empty folder", ". --port 0", 1, "has nothing to deploy: no manifest, package.json, index.html or index.js"],
   ["an invalid port", "app --port http", 2, "http is not a port"],
   ["a missing variables file", "app --port 0 --vars-file none", 2, "none does not exist"],
 ])("`dev` exits with an error for an invalid folder or flag (cause: %s)", async (_, words, status, message) => {
