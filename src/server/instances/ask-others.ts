@@ -57,7 +57,7 @@ export async function askInstance<Offered extends Operations, Result>(
   nameOrId: string,
   question: InstanceQuestion<Offered, Result>,
 ): Promise<{ instance: RegisteredInstance; result: Result } | undefined> {
-  const instance = registry.get(nameOrId);
+  const instance = await registry.get(nameOrId);
   if (instance.id === registry.own.id) return undefined;
   const isLive = (await registry.readLive({ maximumAgeMs: 0 })).some(({ id }) => id === instance.id);
   const answer = isLive ? await client.ask(instance, question) : gone;
@@ -66,8 +66,8 @@ export async function askInstance<Offered extends Operations, Result>(
 }
 
 /**
- * Returns the results of the daemons that `wanted` selects: `all`, or the name or id of one daemon. Throws INSTANCE_NOT_FOUND. Throws
- * INSTANCE_UNAVAILABLE (503) if only one daemon is selected and returns no result.
+ * Returns the results of the daemons that `wanted` selects: `all`, or the name or id of one daemon. `all` omits replaced daemons. Throws
+ * INSTANCE_NOT_FOUND. Throws INSTANCE_UNAVAILABLE (503) if only one daemon is selected and returns no result.
  */
 export async function collectAnswers<Offered extends Operations, Result>(
   instances: KnownInstances,
@@ -78,9 +78,10 @@ export async function collectAnswers<Offered extends Operations, Result>(
   const other = wanted === "all" ? undefined : await askInstance(instances, wanted, question);
   if (other) return [{ instance: listed(registry, other.instance), answer: other }];
   const [own, others] = await Promise.all([readOwn(), wanted === "all" ? askOthers(instances, question) : []]);
+  const present = others.filter(({ instance, answer }) => "result" in answer || !registry.isReplaced(instance));
   return [
     { instance: listed(registry, registry.own), answer: { result: own } },
-    ...others.map(({ instance, answer }) => ({ instance: listed(registry, instance), answer })),
+    ...present.map(({ instance, answer }) => ({ instance: listed(registry, instance), answer })),
   ];
 }
 
