@@ -88,8 +88,9 @@ test(
 test(
   "a change of a missing object fails with 503 while the primary does not respond",
   async () => {
-    await expect(b.client.hosts.remove({ params: { host: "none.example.org" } })).rejects.toMatchObject({ code: "HOST_NOT_FOUND" });
     const viewer = connect(b.url, (await b.client.keys.create({ body: { name: "viewer", role: "viewer" } })).data.key);
+    // Ends the sync after the new key, so that this daemon does not receive the next upload.
+    await expect(b.client.hosts.remove({ params: { host: "none.example.org" } })).rejects.toMatchObject({ code: "HOST_NOT_FOUND" });
     await uploadText(a, "late", "1.0.0", "x");
     await instances.sqld.freeze();
     try {
