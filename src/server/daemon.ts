@@ -39,6 +39,7 @@ import { packageRoot } from "./package-root.js";
 import { PluginConfigurations } from "./packages/configuration/plugin-configurations.js";
 import { PluginCode } from "./plugins/plugin-code.js";
 import { openServices } from "./composition.js";
+import { openNewestChanges } from "./open-newest-changes.js";
 import { nowSeconds } from "./platform/now-seconds.js";
 import type { Services } from "./services.js";
 import { readRootKeyFile, ownRootKeyName, type RootKeyFile } from "./config/root-key.js";
@@ -97,6 +98,7 @@ export class Daemon {
       config: this.#config,
       spoolDirectory: services.spoolDirectory,
       streams: this.#streams,
+      newestChanges: this.#config.primary && openNewestChanges(services),
       changes: services.changes,
       keys: services.store,
       onFailure: (error) => services.diskSpace.noteError(error),

@@ -1,8 +1,15 @@
 import type { Instance } from "./contract/instances.js";
 
-/** Returns the name of a daemon, or its id if several daemons have the same name. Each label in a list of daemons is thus unique. */
-export function instanceLabel({ name, id }: Pick<Instance, "name" | "id">, all: readonly Pick<Instance, "name">[]): string {
-  return all.filter((other) => other.name === name).length > 1 ? id : name;
+/**
+ * Returns the name of a daemon. Returns the id of a replaced daemon, and of several daemons with the same name. Each label in a list of
+ * daemons is thus unique.
+ */
+export function instanceLabel(
+  { name, id }: Pick<Instance, "name" | "id">,
+  all: readonly Pick<Instance, "name" | "id" | "state">[],
+): string {
+  const [found, ...further] = withoutReplaced(all).filter((other) => other.name === name);
+  return found?.id === id && further.length === 0 ? name : id;
 }
 
 /**

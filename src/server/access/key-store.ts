@@ -85,6 +85,11 @@ export interface KeyStore {
    * KEY_STORE_UNAVAILABLE. After an error, nothing has changed.
    */
   resync(mode: ResyncMode): Promise<{ keys: number; records: number }>;
+  /**
+   * Fetches the changes that other daemons have made. Throws KEY_STORE_UNAVAILABLE, without all changes after 2 s, or INDEX_DIVERGED.
+   * Undefined without a primary.
+   */
+  fetchChanges?(): Promise<void>;
   /** Throws if the key store is not readable. */
   assertReadable(): void;
   close(): void | Promise<void>;

@@ -26,7 +26,7 @@ export async function followEntries<Offered extends Operations, Item extends Ent
 ): Promise<EventFeed<Item>> {
   const { wanted, before, lastEventId } = call;
   const { registry } = instances;
-  const named = wanted === "all" || wanted === "self" ? undefined : registry.get(wanted);
+  const named = wanted === "all" || wanted === "self" ? undefined : await registry.get(wanted);
   if (wanted === "self" || !registry.isShared) {
     await source.assertPresent?.();
     const positionOf = (text: string | undefined) => (text === undefined ? undefined : parsePosition(text, registry).get(registry.own.id));

@@ -40,7 +40,7 @@ export function createInstanceHandlers({
   };
   const setDraining = async (nameOrId: string, principal: Principal, isDraining: boolean) => {
     if (!principal.namespaces.includes("*")) throw restricted(principal);
-    const { id, name, run } = registry.get(nameOrId);
+    const { id, name, run } = await registry.get(nameOrId);
     await registry.setDraining({ id, run }, isDraining);
     return { success: true as const, data: { name, id, draining: isDraining } };
   };

@@ -44,7 +44,11 @@ export function recordChanges(
   return async (context, next) => {
     // Reads the API key before the operation, because a revoked key cannot be found afterwards.
     const keyId = nounOf(type) === "key" ? keyIdIn(paramsOf(context)) : undefined;
-    const key = keyId === undefined ? undefined : keys.find(keyId);
+    const findKey = () => (keyId === undefined ? undefined : keys.find(keyId));
+    let key = findKey();
+    (context.state as CallState).onNewestChanges = () => {
+      key = findKey();
+    };
     try {
       await next();
     } catch (cause) {

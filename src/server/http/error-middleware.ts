@@ -17,6 +17,8 @@ export interface CallState {
   input?: unknown;
   /** The result of the handler. */
   result?: unknown;
+  /** Called when this daemon has applied the newest changes of other daemons, before the handler is called once more. */
+  onNewestChanges?: () => void;
   /** True if the path and method of the request belong to an operation of the API. */
   isRouted?: boolean;
 }

@@ -10,6 +10,7 @@ import { errorMiddleware } from "./error-middleware.js";
 import { createDocsAssets } from "./swagger-ui.js";
 import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler, Handlers } from "./handler.js";
+import type { NewestChanges } from "./newest-changes.js";
 import { createOperation } from "./operation.js";
 import { recordChanges, type ChangesPort, type KeysPort } from "./audit-middleware.js";
 import compress from "koa-compress";
@@ -22,6 +23,8 @@ interface ApiAppOptions {
   /** Folder that contains uploads until their installation. */
   readonly spoolDirectory: string;
   readonly streams: EventStreams;
+  /** Undefined without a primary. */
+  readonly newestChanges: NewestChanges | undefined;
   readonly changes: ChangesPort;
   readonly keys: KeysPort;
   /** Receives the error of each call that failed with a status of 500 or more. */

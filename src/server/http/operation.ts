@@ -13,6 +13,7 @@ import { readForm } from "./multipart.js";
 import type { AnyHandler, EventFeed } from "./handler.js";
 import { parseInput } from "./input.js";
 import { readJsonBody } from "./json-body.js";
+import { isRepeatable, withNewestChanges, type NewestChanges } from "./newest-changes.js";
 import { sendContinue } from "./request-body.js";
 import { sendDownload } from "./download.js";
 import { clearSessionCookies, issueSessionCookies } from "./session-cookie.js";
@@ -37,6 +38,8 @@ interface OperationOptions {
   readonly config: Config;
   readonly spoolDirectory: string;
   readonly streams: EventStreams;
+  /** Undefined without a primary. */
+  readonly newestChanges: NewestChanges | undefined;
 }
 
 /**
@@ -55,6 +58,7 @@ interface ParsedInput {
 /** Creates the Koa middleware of one operation, which authorizes the call, reads the input, calls the handler and responds. */
 export function createOperation(options: OperationOptions): Middleware {
   const { endpoint, handler, config, principals } = options;
+  const newestChanges = isRepeatable(endpoint) ? options.newestChanges : undefined;
   const texts = new ResultTexts();
   const responseOptions = { endpoint, config, texts };
   return async (context) => {
@@ -68,8 +72,8 @@ export function createOperation(options: OperationOptions): Middleware {
     if (principal) state.principal = principal;
     const { params, query, body, file, fields, files } = await readInput(context, options, pathParams, assertAllowed);
     state.input = body ?? fields;
-    try {
-      const result = await handler({
+    const act = async () =>
+      handler({
         params,
         query,
         body,
@@ -83,6 +87,12 @@ export function createOperation(options: OperationOptions): Middleware {
         principal: endpoint.access === "public" && !endpoint.seesCaller ? undefined : principal,
         via: channelOf(context.req.headers, config.panelHost),
       });
+    const beforeRepetition = () => {
+      assertAllowed();
+      state.onNewestChanges?.();
+    };
+    try {
+      const result = await (newestChanges ? withNewestChanges(newestChanges, { act, beforeRepetition }) : act());
       state.result = result;
       if (typeof result === "function") {
         const feed = result as EventFeed<object>;

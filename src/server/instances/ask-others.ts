@@ -57,7 +57,7 @@ export async function askInstance<Offered extends Operations, Result>(
   nameOrId: string,
   request: InstanceRequest<Offered, Result>,
 ): Promise<{ instance: RegisteredInstance; result: Result } | undefined> {
-  const instance = registry.get(nameOrId);
+  const instance = await registry.get(nameOrId);
   if (instance.id === registry.own.id) return undefined;
   const isLive = (await registry.readLive({ maximumAgeMs: 0 })).some(({ id }) => id === instance.id);
   const response = isLive ? await client.ask(instance, request) : gone;
@@ -66,8 +66,8 @@ export async function askInstance<Offered extends Operations, Result>(
 }
 
 /**
- * Returns the results of the daemons that `wanted` selects: `all`, or the name or id of one daemon. Throws INSTANCE_NOT_FOUND. Throws
- * INSTANCE_UNAVAILABLE (503) if only one daemon is selected and returns no result.
+ * Returns the results of the daemons that `wanted` selects: `all`, or the name or id of one daemon. `all` omits replaced daemons. Throws
+ * INSTANCE_NOT_FOUND. Throws INSTANCE_UNAVAILABLE (503) if only one daemon is selected and returns no result.
  */
 export async function collectResponses<Offered extends Operations, Result>(
   instances: KnownInstances,
@@ -78,9 +78,10 @@ export async function collectResponses<Offered extends Operations, Result>(
   const other = wanted === "all" ? undefined : await askInstance(instances, wanted, request);
   if (other) return [{ instance: listed(registry, other.instance), response: other }];
   const [own, others] = await Promise.all([readOwn(), wanted === "all" ? askOthers(instances, request) : []]);
+  const present = others.filter(({ instance, response }) => "result" in response || !registry.isReplaced(instance));
   return [
     { instance: listed(registry, registry.own), response: { result: own } },
-    ...others.map(({ instance, response }) => ({ instance: listed(registry, instance), response })),
+    ...present.map(({ instance, response }) => ({ instance: listed(registry, instance), response })),
   ];
 }
 

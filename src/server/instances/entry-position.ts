@@ -1,6 +1,6 @@
 import type { InstanceRegistry } from "./instance-registry.js";
 
-type Daemons = Pick<InstanceRegistry, "own" | "others">;
+type Daemons = Pick<InstanceRegistry, "own" | "others" | "isReplaced">;
 
 /** Number of characters of a daemon's id that identify the daemon in a position. */
 const keyLength = 8;
@@ -8,11 +8,15 @@ const keyLength = 8;
 /** A position in the entries of several daemons: the id of one entry for each daemon, by the id of the daemon. */
 export type EntryPositions = ReadonlyMap<string, number>;
 
-/** Returns the names of all daemons, by id. If several daemons have the same name, returns the id of each of them in place of the name. */
+/**
+ * Returns the names of all daemons, by id. For a replaced daemon, and for several daemons with the same name, returns the id in place of the
+ * name.
+ */
 export function namesOf(registry: Daemons): ReadonlyMap<string, string> {
   const all = [registry.own, ...registry.others()];
-  const isUnique = (name: string) => all.filter((one) => one.name === name).length === 1;
-  return new Map(all.map(({ id, name }) => [id, isUnique(name) ? name : id]));
+  const present = all.filter((one) => !registry.isReplaced(one));
+  const isUnique = (name: string) => present.filter((one) => one.name === name).length === 1;
+  return new Map(all.map((one) => [one.id, present.includes(one) && isUnique(one.name) ? one.name : one.id]));
 }
 
 /**

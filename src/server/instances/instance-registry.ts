@@ -75,6 +75,8 @@ export class InstanceRegistry {
   #reading: Promise<IsLive | undefined> | undefined;
   /** The last heartbeats. Undefined after a daemon has registered or was removed. `readAtMs` is on the clock of `performance.now()`. */
   #recent: { readonly isLive: IsLive; readonly readAtMs: number } | undefined;
+  /** Runs of other daemons without a heartbeat within 30 s, as `ID/RUN`, at the last read of the heartbeats. */
+  #goneRuns: ReadonlySet<string> = new Set();
   /** Increases with each registration or removal of a daemon. Heartbeats that were requested earlier are then not stored in `#recent`. */
   #changeCount = 0;
   /** Time on the clock of `performance.now()` until which the heartbeats count as unknown. */
@@ -128,13 +130,33 @@ export class InstanceRegistry {
     return others.toSorted((one, other) => (`${one.name} ${one.id}` < `${other.name} ${other.id}` ? -1 : 1));
   }
 
-  /** Returns the daemon with this name or id. Throws INSTANCE_NOT_FOUND if no daemon or more than one daemon matches. */
-  get(nameOrId: string): RegisteredInstance {
-    const [found, ...further] = [this.own, ...this.others()].filter(({ id, name }) => id === nameOrId || name === nameOrId);
+  /**
+   * Returns the daemon with this name or id. Of daemons with the same name, ignores replaced ones. Throws INSTANCE_NOT_FOUND if no daemon or
+   * more than one daemon matches.
+   */
+  async get(nameOrId: string): Promise<RegisteredInstance> {
+    const all = [this.own, ...this.others()];
+    const withId = all.find(({ id }) => id === nameOrId);
+    const named = withId ? [withId] : all.filter(({ name }) => name === nameOrId);
+    if (named.length > 1) await this.readLive();
+    const [found, ...further] = named.length > 1 ? named.filter((one) => !this.isReplaced(one)) : named;
     if (found && further.length === 0) return found;
     const quoted = JSON.stringify(nameOrId);
-    const reason = found ? `Several daemons have the name ${quoted}. Use an id` : `No daemon has the name or id ${quoted}. Use one`;
-    throw new ApiError("INSTANCE_NOT_FOUND", `${reason} from: runtimectl instances list --json`);
+    throw new ApiError(
+      "INSTANCE_NOT_FOUND",
+      found
+        ? `Several daemons have the name ${quoted}. Use the id of one of them: ${[found, ...further].map(({ id }) => id).join(", ")}.`
+        : `No daemon has the name or id ${quoted}. Use a name or an id from: runtimectl instances list`,
+    );
+  }
+
+  /**
+   * Returns whether a daemon sent no heartbeat within 30 s and another daemon with its name did. Uses the last heartbeats that this daemon
+   * has read.
+   */
+  isReplaced({ id, run, name }: Pick<RegisteredInstance, "id" | "run" | "name">): boolean {
+    if (!this.#goneRuns.has(runKey({ id, run }))) return false;
+    return [this.own, ...this.others()].some((other) => other.name === name && !this.#goneRuns.has(runKey(other)));
   }
 
   /**
@@ -197,9 +219,12 @@ export class InstanceRegistry {
 
   /** Returns a function that returns whether a run has sent a heartbeat within 30 s. Throws KEY_STORE_UNAVAILABLE. */
   async #readHeartbeats(): Promise<IsLive> {
+    const others = this.others();
     const heartbeats = await this.#options.leases.heartbeats();
-    const live = new Set(heartbeats.filter(({ isLive }) => isLive).map(({ id, run }) => `${id}/${run}`));
-    return ({ id, run }) => live.has(`${id}/${run}`);
+    const live = new Set(heartbeats.filter(({ isLive }) => isLive).map(runKey));
+    const isLive: IsLive = (instance) => live.has(runKey(instance));
+    this.#goneRuns = new Set(others.filter((other) => !isLive(other)).map(runKey));
+    return isLive;
   }
 
   async #endEarlierDrain(): Promise<void> {
@@ -248,6 +273,11 @@ export class InstanceRegistry {
     this.#changeCount += 1;
     this.#recent = undefined;
   }
+}
+
+/** Returns a text that is unique for the run of a daemon. */
+function runKey({ id, run }: Pick<RegisteredInstance, "id" | "run">): string {
+  return `${id}/${run}`;
 }
 
 /**

@@ -86,7 +86,7 @@ export async function readEntries<Offered extends Operations, Item extends Entry
     const isOnly = registry.others().length === 0;
     return { entries: [...entries], hasMore, ...(hasMore && first && !isOnly && { before: String(first.id) }) };
   }
-  const plainId = wanted === "all" ? registry.own.id : registry.get(wanted).id;
+  const plainId = wanted === "all" ? registry.own.id : (await registry.get(wanted)).id;
   const positions: EntryPositions = before === undefined ? new Map() : parsePosition(before, registry, plainId);
   const responses = await askForPages(instances, { wanted, positions }, source);
   return mergePages(responses, { positions, source, names: namesOf(registry), keys: keysOf(registry) });

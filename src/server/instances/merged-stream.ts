@@ -111,7 +111,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
 
   async *run({ wanted, before, lastEventId }: StreamCall): AsyncGenerator<readonly PositionedEntry<Item>[]> {
     const { registry } = this.#instances;
-    this.#only = wanted === "all" ? undefined : registry.get(wanted).id;
+    this.#only = wanted === "all" ? undefined : (await registry.get(wanted)).id;
     const page = lastEventId === undefined ? await this.#readFirstPage({ wanted, before }) : [];
     const received = lastEventId === undefined ? [] : parsePosition(lastEventId, registry, this.#only);
     for (const [id, position] of received) this.#positions.set(id, position);
@@ -166,6 +166,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     if (registry.others().length === 0) return;
     this.#acquireStream();
     const running = await registry.readLive();
+    this.#names = namesOf(registry);
     for (const { id } of registry.others()) {
       if (running.some((one) => one.id === id)) this.#gone.delete(id);
       else if (!this.#gone.has(id)) this.#gone.set(id, Date.now());

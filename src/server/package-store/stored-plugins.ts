@@ -84,6 +84,11 @@ export class StoredPlugins implements PluginStore {
     for (const name of [...rows.rows().map((row) => row.name), ...rows.deletedNames()]) this.#note(name);
   }
 
+  /** Resolves when this daemon has applied the changes that the index contains now, or has failed to apply them. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#following);
+  }
+
   async receive(file: UploadedFile, format: ArchiveFormat): Promise<PluginUpload> {
     const { archives, rows } = this.#options;
     return uploadOf<Parameters<PluginUpload["publish"]>[0]>(await archives.receive(file, format), (metadata, archive) =>

@@ -67,6 +67,10 @@ export class StoredVersions implements StoredWorkers {
     }
   }
 
+  async settled(): Promise<void> {
+    await Promise.all(this.#following.values());
+  }
+
   /** Downloads a version of the index unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
   async ensure({ name, version, folder }: Pick<InstalledVersion, "name" | "version" | "folder">): Promise<void> {
     if (folder !== path.join(this.#workerFolder(name), version) || digestOfFolder(folder) !== undefined) return;

@@ -69,6 +69,8 @@ export interface StoredWorkersOptions {
 export interface StoredWorkers {
   /** Adds the versions of the index to the catalog, and begins to follow the index. */
   start(): void;
+  /** Resolves when the catalog contains the changes that the index contains now. */
+  settled(): Promise<void>;
   /** Downloads a version of the index unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
   ensure(version: Pick<InstalledVersion, "name" | "version" | "folder">): Promise<void>;
   /**

@@ -106,6 +106,11 @@ export class WorkerPackages implements PackageOwner {
     await this.#stored?.ensure(version);
   }
 
+  /** Resolves when the catalog contains the changes of other daemons that this daemon has received. */
+  async settled(): Promise<void> {
+    await this.#stored?.settled();
+  }
+
   /** Returns all installed versions of a worker. Empty if the worker is not installed. */
   versionsOf(name: string): readonly InstalledVersion[] {
     return [...(this.#catalog.versions(name)?.values() ?? [])];

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { ErrorCode } from "../errors.js";
 import type { Permission } from "../permissions.js";
 import type { ChangeType } from "./changes.js";
+import { outdatedErrors } from "./outdated-errors.js";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -156,6 +157,12 @@ export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
     );
   if (definition.params || definition.query || definition.body || definition.form) codes.push("INVALID_REQUEST");
   if (definition.events) codes.push("TOO_MANY_STREAMS");
-  codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []), "TOO_MANY_OPEN_FILES", "INTERNAL_ERROR");
+  codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []));
+  if (definition.method !== "GET") {
+    const { index, packages } = outdatedErrors;
+    if (codes.some((code) => index.has(code) || packages.has(code))) codes.push("KEY_STORE_UNAVAILABLE", "INDEX_DIVERGED");
+    if (codes.some((code) => packages.has(code))) codes.push("PACKAGE_UNAVAILABLE");
+  }
+  codes.push("TOO_MANY_OPEN_FILES", "INTERNAL_ERROR");
   return [...new Set(codes)];
 }

@@ -101,6 +101,38 @@ test(
 );
 
 test(
+  "a rebuilt daemon has the name of the daemon that it replaces",
+  async () => {
+    const a = await instances.start("i");
+    const before = await instances.start("j");
+    await expect.poll(async () => (await statesOf(a))["j"], { timeout: soonMs }).toBe("ready");
+    const replacedId = find(await a.client.instances.list(), "j")?.id;
+    await before.stop();
+    const rebuilt = await instances.start("j-2", { RUNTIME_INSTANCE_NAME: "j" });
+    const named = async () =>
+      (await a.client.instances.list()).flatMap(({ name, id, state }) => (name === "j" ? [[state, id === replacedId]] : []));
+    await expect
+      .poll(async () => (await named()).toSorted(), { timeout: soonMs })
+      .toEqual([
+        ["gone", true],
+        ["ready", false],
+      ]);
+
+    const { data } = await a.client.instances.drain({ params: { instance: "j" } });
+    expect(data.id).not.toBe(replacedId);
+    await expect.poll(() => readiness(rebuilt), { timeout: soonMs }).toBe(503);
+    await rebuilt.client.keys.create({ body: { name: "of the rebuilt daemon", role: "viewer" } });
+    const { entries, instances: listed } = await a.client.audit.list({ query: { action: "key", instance: "all" } });
+    expect(entries.at(-1)).toMatchObject({ action: "key.created", instance: "j" });
+    expect(listed?.map(({ name }) => name)).toContain("j");
+    expect(listed?.map(({ id }) => id)).not.toContain(replacedId);
+    await expect(a.client.audit.list({ query: { instance: "j" } })).resolves.toMatchObject({ hasMore: expect.any(Boolean) });
+    await Promise.all([a.stop(), rebuilt.stop()]);
+  },
+  clusterTestMs,
+);
+
+test(
   "a daemon is listed as `unreachable` within 2 s if killed, frozen or without URL",
   async () => {
     const [a, killed, frozen, silent] = await Promise.all([

@@ -47,6 +47,13 @@ describe("runtimectl instances list", () => {
     );
   });
 
+  test("prints the IDs of daemons whose name is that of another daemon", async () => {
+    const twin = { ...own, name: "eu-3", isSelf: false };
+    const all = [own, { ...gone, name: "eu-1" }, { ...twin, id: "id-3" }, { ...twin, id: "id-4" }];
+    const { stdout } = await run(["instances", "list"], { "/api/instances": all });
+    expect(stdout.split("\n").map((line) => line.split("\t")[0])).toEqual(["eu-1 *", "eu-1 id-2", "eu-3 id-3", "eu-3 id-4", ""]);
+  });
+
   test("prints the daemons as JSON, or as a table with the number of ready daemons", async () => {
     const { stdout } = await run(["instances", "list", "--json"], { "/api/instances": [own, gone] });
     expect(JSON.parse(stdout)).toEqual({ instances: [own, gone] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isLastReady, missingInstances, readyCount, runningVersions } from "../../../src/shared/instance-list.js";
+import { instanceLabel, isLastReady, missingInstances, readyCount, runningVersions } from "../../../src/shared/instance-list.js";
 import type { Instance } from "../../../src/shared/contract/instances.js";
 
 function instance(name: string, state: Instance["state"], { id = `id-${name}`, version = "1.0.0" } = {}) {
@@ -26,6 +26,12 @@ describe("the missing instances", () => {
   ])("with the filter %s have the IDs %j", (only, ids) => {
     expect(missingInstances(all, only).map(({ id }) => id)).toEqual(ids);
   });
+});
+
+test("an instance is labeled by its ID if it is replaced or if others have its name", () => {
+  const replaced = instance("eu-1", "gone", { id: "id-replaced" });
+  const all = [instance("eu-1", "ready"), replaced, instance("eu-2", "ready"), instance("eu-2", "unreachable", { id: "id-twin" })];
+  expect(all.map((one) => instanceLabel(one, all))).toEqual(["eu-1", "id-replaced", "id-eu-2", "id-twin"]);
 });
 
 describe("the instances during a rolling upgrade", () => {

@@ -1,5 +1,5 @@
 import { list, type Instance } from "../../../shared/contract/instances.js";
-import { readyCount } from "../../../shared/instance-list.js";
+import { instanceLabel, readyCount } from "../../../shared/instance-list.js";
 import { connect } from "../../client/connection.js";
 import { defineCommand } from "../../command/command.js";
 import { pluralize } from "../../output/format.js";
@@ -18,13 +18,19 @@ export const command = defineCommand<[]>({
   async run(context) {
     const { client } = await connect(context, { instances: { list } });
     const instances = await client.instances.list();
-    context.output.table({ instances }, headings, instances.map(rowOf));
+    context.output.table(
+      { instances },
+      headings,
+      instances.map((instance) => rowOf(instance, instances)),
+    );
     context.output.footer(`${readyCount(instances)} of ${pluralize(instances.length, "daemon")} ready`);
   },
 });
 
-function rowOf(instance: Instance): string[] {
-  const { address, version, state, isolates, problem } = instance;
+/** Returns the cells of a daemon. Adds the id to a name that does not identify the daemon. */
+function rowOf(instance: Instance, all: readonly Instance[]): string[] {
+  const { name, id, isSelf, address, version, state, isolates, problem } = instance;
   const isolateCount = isolates === null ? "-" : String(isolates);
-  return [markedName(instance), address ?? "-", version, state, lagText(instance), isolateCount, problem ?? ""];
+  const label = instanceLabel(instance, all) === name ? name : `${name} ${id}`;
+  return [markedName({ name: label, isSelf }), address ?? "-", version, state, lagText(instance), isolateCount, problem ?? ""];
 }

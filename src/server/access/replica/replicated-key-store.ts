@@ -50,6 +50,8 @@ const usageWriteIntervalMs = 30_000;
 const usesAtOnce = 500;
 /** Maximum time for which a rejected change waits for the state of the primary. The state shows why the primary rejected the change. */
 const checkLimitMs = 1_000;
+/** Maximum time in which the daemon fetches the newest changes of other daemons: the time limit of a change. */
+const fetchLimitMs = 2_000;
 /** Seconds in the `Retry-After` header of the response when the daemon cannot write to the primary. */
 const retryAfterSeconds = 5;
 
@@ -196,6 +198,13 @@ export class ReplicatedKeyStore implements KeyStore {
       throw error instanceof ApiError ? error : unavailable((error as Error).message, error);
     }
     return { keys: this.keyCount, records: this.records.recordCount };
+  }
+
+  async fetchChanges(): Promise<void> {
+    const isDone = await this.#replication.check(fetchLimitMs);
+    const { divergence, problem } = this.#replication;
+    if (divergence) throw indexDiverged(divergence);
+    if (!isDone) throw unavailable(problem ?? "did not send its newest changes in time");
   }
 
   assertReadable(): void {

@@ -138,9 +138,10 @@ export class Replication {
     this.#ownPositions.push(position);
   }
 
-  /** Syncs the replica now. Resolves after the sync, or after the time limit. */
-  async check(limitMs: number): Promise<void> {
-    await this.#loop.syncNow(limitMs);
+  /** Syncs the replica now. Resolves with whether it then has all changes of the primary: false after an error or the time limit. */
+  async check(limitMs: number): Promise<boolean> {
+    const isDone = await this.#loop.syncNow(limitMs);
+    return isDone && this.#problem === undefined && this.#behindSinceMs === undefined;
   }
 
   /**

@@ -41,11 +41,11 @@ export class SyncLoop {
     this.#endPause();
   }
 
-  /** Starts a sync without a pause. Resolves after the sync, or after the time limit. */
-  async syncNow(limitMs: number): Promise<void> {
-    const synced = new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Starts a sync without a pause. Resolves with true after the sync, or with false after the time limit. */
+  async syncNow(limitMs: number): Promise<boolean> {
+    const synced = new Promise<boolean>((resolve) => this.#waiting.push(() => resolve(true)));
     this.hurry();
-    await Promise.race([synced, delay(limitMs, undefined, { ref: false })]);
+    return Promise.race([synced, delay(limitMs, false, { ref: false })]);
   }
 
   /** Runs an action while no sync runs. */

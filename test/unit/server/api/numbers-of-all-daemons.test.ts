@@ -15,6 +15,7 @@ interface OtherDaemon {
   /** Operations to which the daemon responds. */
   readonly answers?: object;
   readonly problem?: string;
+  readonly isReplaced?: boolean;
 }
 
 /** Returns this daemon `a` with the name `same`, and other daemons. */
@@ -30,6 +31,7 @@ function instancesOf(...others: readonly OtherDaemon[]): KnownInstances {
     own: { id: "a", name: "same" },
     others: () => rows,
     readLive: async () => rows.filter(({ isLive = true }) => isLive),
+    isReplaced: ({ isReplaced }: OtherDaemon) => isReplaced === true,
   };
   return { registry, client: { ask } } as unknown as KnownInstances;
 }
@@ -51,6 +53,18 @@ test("responses identify a daemon by its ID if another daemon has the same name"
   expect(answers.map(({ instance }) => instance)).toEqual([
     { id: "a", name: "a" },
     { id: "b", name: "b" },
+    { id: "c", name: "other" },
+  ]);
+});
+
+test("responses omit a daemon that another daemon has replaced", async () => {
+  const instances = instancesOf({ id: "b", isLive: false, isReplaced: true }, { id: "c", name: "other", isLive: false });
+  const question = { key: "k", offered: {}, call: async () => 1 };
+
+  const answers = await collectAnswers(instances, "all", { question, readOwn: () => 1 });
+
+  expect(answers.map(({ instance }) => instance)).toEqual([
+    { id: "a", name: "same" },
     { id: "c", name: "other" },
   ]);
 });

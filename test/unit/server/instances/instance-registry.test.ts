@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../../../../src/shared/api-error.js";
+import { namesOf as namesById } from "../../../../src/server/instances/entry-position.js";
 import { InstanceRegistry } from "../../../../src/server/instances/instance-registry.js";
 import type { OwnInstance } from "../../../../src/server/instances/own-instance.js";
 import { createLog } from "../../../../src/server/log/log.js";
@@ -205,9 +206,40 @@ describe("the registry of daemons", () => {
   test("finds a daemon by its id, and rejects a name that several daemons have", async () => {
     const a = await start("a", { name: "same" });
     await start("b", { name: "same" });
-    expect(a.get("b")).toMatchObject({ id: "b", name: "same" });
-    expect(() => a.get("same")).toThrow("Several daemons have the name");
-    expect(() => a.get("none")).toThrow("No daemon has the name or id");
+    expect(await a.get("b")).toMatchObject({ id: "b", name: "same" });
+    await expect(a.get("same")).rejects.toThrow('Several daemons have the name "same". Use the id of one of them: a, b.');
+    await expect(a.get("none")).rejects.toThrow("No daemon has the name or id");
+  });
+
+  test("resolves a name to the only daemon that has the name and a recent heartbeat", async () => {
+    const a = await start("a");
+    const earlier = await start("b", { name: "same" });
+    earlier.close();
+    await start("c", { name: "same" });
+    const isReplaced = () => a.others().map((other) => a.isReplaced(other));
+    await expect(a.get("same")).rejects.toThrow("Several daemons have the name");
+    expect(isReplaced()).toEqual([false, false]);
+    expect([...namesById(a)]).toEqual([
+      ["a", "A"],
+      ["b", "b"],
+      ["c", "c"],
+    ]);
+
+    heartbeats = heartbeats.map((heartbeat) => ({ ...heartbeat, isLive: heartbeat.id !== "b" }));
+    await vi.advanceTimersByTimeAsync(memoryMs);
+
+    expect(await a.get("same")).toMatchObject({ id: "c" });
+    expect(await a.get("b")).toMatchObject({ id: "b" });
+    expect(isReplaced()).toEqual([true, false]);
+    expect([...namesById(a)]).toEqual([
+      ["a", "A"],
+      ["b", "b"],
+      ["c", "same"],
+    ]);
+
+    heartbeats = heartbeats.map((heartbeat) => ({ ...heartbeat, isLive: heartbeat.id === "a" }));
+    await a.readLive({ maximumAgeMs: 0 });
+    expect(isReplaced()).toEqual([false, false]);
   });
 });
 
@@ -250,5 +282,5 @@ test("a daemon without a primary ignores rows of other daemons from a restored b
 
   expect(a.others()).toEqual([]);
   expect(await a.readLive()).toEqual([]);
-  expect(() => a.get("b")).toThrow("No daemon has the name or id");
+  await expect(a.get("b")).rejects.toThrow("No daemon has the name or id");
 });

@@ -31,7 +31,8 @@ function daemons(entriesOf: Readonly<Record<string, readonly Item[]>>, names: re
       own,
       others: () => others,
       readLive: async () => others.filter(({ id }) => !gone.has(id)),
-      get: (name: string) => registered.find((one) => one.name === name || one.id === name),
+      get: async (name: string) => registered.find((one) => one.name === name || one.id === name),
+      isReplaced: () => false,
     },
     client: {
       ask: async ({ id }: { id: string }, { call }: { call: (client: unknown, id: string) => Promise<unknown> }) =>
@@ -252,9 +253,11 @@ test("a merged page ends after 16 Mi characters of one daemon; the next page con
   expect([...older.entries, ...newest.entries].map(({ at }) => at)).toEqual(Array.from({ length: 5000 }, (_, at) => at));
 });
 
+const none = () => false;
+
 test("a position has 8 characters of each daemon's ID, or all if 8 are ambiguous", () => {
   const [own, one, other] = ["00000000-0", "11111111-1", "11111111-2"].map((id) => ({ id, name: `name of ${id}` }));
-  const registry = { own, others: () => [one, other] } as unknown as KnownInstances["registry"];
+  const registry = { own, others: () => [one, other], isReplaced: none } as unknown as KnownInstances["registry"];
   const keys = keysOfDaemons(registry);
   expect([...keys.values()]).toEqual(["00000000", "11111111-1", "11111111-2"]);
   const positions = new Map([
@@ -263,7 +266,7 @@ test("a position has 8 characters of each daemon's ID, or all if 8 are ambiguous
   ]);
   const text = formatPosition(positions, keys);
   expect(text).toBe("00000000:3,11111111-2:4");
-  const renamed = { own: { ...own, name: "x" }, others: () => [other] } as unknown as KnownInstances["registry"];
+  const renamed = { own: { ...own, name: "x" }, others: () => [other], isReplaced: none } as unknown as KnownInstances["registry"];
   expect(parsePosition(text, renamed)).toEqual(positions);
   expect(parsePosition("x:5,unknown:6", renamed)).toEqual(new Map([["00000000-0", 5]]));
 });

@@ -90,7 +90,8 @@ export function open(
       own,
       others: () => daemons.slice(1),
       readLive: async () => daemons.slice(1),
-      get: (name: string) => daemons.find((daemon) => daemon.name === name),
+      get: async (name: string) => daemons.find((daemon) => daemon.name === name),
+      isReplaced: () => false,
     },
     client: {
       ask: async ({ id }: Daemon, { call }: { call: (client: unknown, id: string) => Promise<unknown> }) =>
