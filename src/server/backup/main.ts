@@ -33,7 +33,7 @@ async function run({
     const directories = readDirectories(environment, process.cwd());
     if (action === "migrate-keys") return { result: await migrateKeys(directories, environment, { isDryRun }) };
     if (action === "migrate-packages") return { result: await migratePackages(directories, environment, { target, isDryRun }) };
-    if (action === "backup") return { result: { ...(await writeBackup(directories, file)), directories } };
+    if (action === "backup") return { result: { ...(await writeBackup(directories, environment, file)), directories } };
     return { result: { file, ...(await restoreBackup({ directories, file, isDryRun, discardOld })), directories } };
   } catch (error) {
     if (error instanceof BackupError) return { error: { code: error.code, message: error.message, hint: error.hint } };

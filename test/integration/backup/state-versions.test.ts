@@ -70,7 +70,7 @@ const refusal = expect.objectContaining({
 
 test("the daemon migrates the key store of an older backup when it opens the store", async () => {
   const { directories, file, archive } = await stoppedDaemon();
-  await writeBackup(directories, archive);
+  await writeBackup(directories, {}, archive);
   migrate(file);
 
   expect(await restoreBackup({ directories, file: archive, isDryRun: false, discardOld: false })).toMatchObject({ keys: 2 });
@@ -91,7 +91,7 @@ test("a backup of a key store with a newer schema fails and writes no archive", 
   migrate(file);
   const before = await readFile(file);
 
-  await expect(writeBackup(directories, archive)).rejects.toEqual(refusal);
+  await expect(writeBackup(directories, {}, archive)).rejects.toEqual(refusal);
 
   expect((await readFile(file)).equals(before)).toBe(true);
   expect(await readdir(directory)).not.toContain(path.basename(archive));
