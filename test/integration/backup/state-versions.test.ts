@@ -43,6 +43,7 @@ async function stoppedDaemon() {
   return { directory, directories, file: path.join(stateDirectory, "keys.db"), archive: path.join(directory, "backup.tgz") };
 }
 
+const withArchive = (file: string) => ({ file, environment: {}, isDataOnly: false, discardOld: false });
 const migrate = (file: string) => openKeyDatabase(file, { migrations: newer }).close();
 
 /** Migrates the key store to a newer schema. Removes the write-ahead log, so that the store is one file as in a backup. */
@@ -73,7 +74,7 @@ test("the daemon migrates the key store of an older backup when it opens the sto
   await writeBackup(directories, {}, archive);
   migrate(file);
 
-  expect(await restoreBackup({ directories, file: archive, isDryRun: false, discardOld: false })).toMatchObject({ keys: 2 });
+  expect(await restoreBackup({ directories, ...withArchive(archive), isDryRun: false })).toMatchObject({ keys: 2 });
 
   expect(schemaIn(file)).toBe(current);
   const store = new LocalKeyStore({
@@ -112,7 +113,7 @@ test.each([{ isDryRun: true }, { isDryRun: false }])(
     await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive));
     const before = await readFile(file);
 
-    await expect(restoreBackup({ directories, file: archive, isDryRun, discardOld: false })).rejects.toEqual(refusal);
+    await expect(restoreBackup({ directories, ...withArchive(archive), isDryRun })).rejects.toEqual(refusal);
 
     expect((await readFile(file)).equals(before)).toBe(true);
     expect((await readdir(directories.stateDirectory)).filter((name) => name.includes("restor"))).toEqual([]);
