@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import path from "node:path";
+import { storeKeyStoreMode } from "./access/key-store-mode.js";
 import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
 import type { Config } from "./config/config.js";
@@ -38,6 +39,7 @@ export async function openKeyStore(
   const store = primary
     ? await openReplicatedKeyStore(primary, { stateDirectory, own, events, log })
     : new LocalKeyStore({ stateDirectory, log });
+  await storeKeyStoreMode(stateDirectory, primary ? "sync" : "local");
   const { records, leases } = store;
   return { store, registry: new InstanceRegistry({ own, records, leases, isShared: primary !== undefined, log }) };
 }

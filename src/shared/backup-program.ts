@@ -9,6 +9,8 @@ export interface BackupJob {
   /** Environment variables by name. The backup program uses these values in place of the values in the environment of its process. */
   readonly variables: Readonly<Record<string, string>>;
   readonly isDryRun?: boolean;
+  /** True if a restore replaces only the data folders of workers. */
+  readonly isDataOnly?: boolean;
   readonly discardOld?: boolean;
   /** The kind of package store that contains the packages after `migrate-packages`. */
   readonly packageStore?: PackageStoreKind;
@@ -45,6 +47,8 @@ export interface WrittenBackup {
 
 export interface RestoredBackup {
   readonly createdAt: string;
+  /** True if keys, workers and plugins stay unchanged. */
+  readonly dataOnly: boolean;
   /**
    * Number of active keys in the backup. `keysBefore` is the number on this machine before the restore, or null if no key store is
    * readable.

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import path from "node:path";
+import { keyStoreFiles } from "../access/key-store-mode.js";
 import { readDirectories } from "../config/directories.js";
 
 /**
@@ -8,7 +8,7 @@ import { readDirectories } from "../config/directories.js";
  */
 export function directoriesHint(root: string): string {
   const { stateDirectory, workerDirectories, pluginDirectories } = readDirectories({}, root);
-  if (!existsSync(path.join(stateDirectory, "keys.db")))
+  if (!Object.values(keyStoreFiles(stateDirectory)).some((file) => existsSync(file)))
     return "set the daemon's directories with --state-dir, --worker-dirs and --plugin-dirs, or with --service";
   return (
     `for the daemon of npm start, add: --state-dir ${stateDirectory} ` +

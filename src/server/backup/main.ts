@@ -25,6 +25,7 @@ async function run({
   file,
   variables,
   isDryRun = false,
+  isDataOnly = false,
   discardOld = false,
   packageStore: target = "oci",
 }: BackupJob): Promise<Outcome> {
@@ -33,8 +34,9 @@ async function run({
     const directories = readDirectories(environment, process.cwd());
     if (action === "migrate-keys") return { result: await migrateKeys(directories, environment, { isDryRun }) };
     if (action === "migrate-packages") return { result: await migratePackages(directories, environment, { target, isDryRun }) };
-    if (action === "backup") return { result: { ...(await writeBackup(directories, file)), directories } };
-    return { result: { file, ...(await restoreBackup({ directories, file, isDryRun, discardOld })), directories } };
+    if (action === "backup") return { result: { ...(await writeBackup(directories, environment, file)), directories } };
+    const restored = await restoreBackup({ directories, environment, file, isDryRun, isDataOnly, discardOld });
+    return { result: { file, ...restored, directories } };
   } catch (error) {
     if (error instanceof BackupError) return { error: { code: error.code, message: error.message, hint: error.hint } };
     // Reports that nothing was changed, because each job reads its settings before the first change.

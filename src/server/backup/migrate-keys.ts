@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import path from "node:path";
 import { settleKeyDatabase } from "../access/key-database.js";
+import { keyStoreModeFile, storeKeyStoreMode } from "../access/key-store-mode.js";
 import { PrimaryError } from "../access/replica/primary-client.js";
 import type { MigratedKeys } from "../../shared/backup-program.js";
 import { moveKeys, PrimaryHasKeysError } from "../access/replica/move-keys.js";
@@ -11,6 +12,7 @@ import { syncFolder } from "../packages/transactions/journal.js";
 import { readSource, type PrimarySource } from "../config/primary-source.js";
 import { NewerStateError } from "../config/newer-state-error.js";
 import { BackupError, newerKeyStore } from "./backup-format.js";
+import { giveTo } from "./give-to.js";
 import { lockState } from "./lock-state.js";
 
 /**
@@ -38,6 +40,9 @@ export async function migrateKeys(
     settleKeyDatabase(file);
     renameSync(file, keptAs);
     await syncFolder(stateDirectory);
+    // From now on, a backup reads the replica, and a restore of keys is not possible.
+    await storeKeyStoreMode(stateDirectory, "sync");
+    await giveTo(stateDirectory, [keyStoreModeFile(stateDirectory)]);
     return { ...moved, primary: source.url, keptAs };
   } finally {
     lock.release();

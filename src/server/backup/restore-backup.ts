@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { countKeys } from "../access/key-database.js";
 import type { PackageChange, RestoredBackup } from "../../shared/backup-program.js";
+import type { Environment } from "../config/config-variables.js";
 import type { Directories } from "../config/directories.js";
 import { exists } from "../packages/transactions/journal.js";
 import { NewerStateError } from "../config/newer-state-error.js";
-import { firstVersionWithData, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";
+import { BackupError, firstVersionWithData, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
+import { nextMode } from "./key-store-modes.js";
 import { lockState } from "./lock-state.js";
 import { findPackages, uploadDirectories, type UploadDirectory } from "./upload-directories.js";
 import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore } from "./pending-restore.js";
@@ -20,7 +22,11 @@ const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "keys.db-jo
 
 export interface RestoreOptions {
   readonly directories: Directories;
+  /** Environment variables of the command. RUNTIME_AUTH_DB_MODE has priority over the mode of the daemon's last start. */
+  readonly environment: Environment;
   readonly file: string;
+  /** True if the restore replaces only the data folders of workers. */
+  readonly isDataOnly: boolean;
   readonly isDryRun: boolean;
   /** True if the restore deletes the previous content instead of keeping it. */
   readonly discardOld: boolean;
@@ -28,10 +34,11 @@ export interface RestoreOptions {
 
 /**
  * Replaces keys, uploaded packages and data folders by the content of a backup, completely or not at all. Throws DAEMON_RUNNING while a
- * daemon runs. A dry run changes nothing, and is possible while a daemon runs.
+ * daemon runs, and PRIMARY_HAS_KEYS for a daemon with a primary. A dry run changes nothing, and is possible while a daemon runs.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { directories } = options;
+  assertKeysInState(options);
   if (options.isDryRun) return previewRestore(options);
   const isNew = !exists(path.join(directories.stateDirectory, "lock.db"));
   if (isNew) await makeLikeParent(directories.stateDirectory, 0o700);
@@ -44,36 +51,60 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredBa
   }
 }
 
+/**
+ * Throws PRIMARY_HAS_KEYS if the next start of the daemon would use the keys of a primary, and its list of packages, instead of those of
+ * the backup.
+ */
+function assertKeysInState({ directories: { stateDirectory }, environment, isDataOnly }: RestoreOptions): void {
+  if (isDataOnly || nextMode(stateDirectory, environment) === "local") return;
+  throw new BackupError(
+    "PRIMARY_HAS_KEYS",
+    `the daemon of ${stateDirectory} has its keys in a primary (RUNTIME_AUTH_DB_MODE=sync), and does not use restored keys; nothing was changed`,
+    {
+      hint:
+        "restore the primary and the registry with their own tools, and the data folders of workers with --data-only; " +
+        "for a daemon that no longer uses the primary, set RUNTIME_AUTH_DB_MODE=local",
+    },
+  );
+}
+
 /** Reads and checks a backup. Returns the changes that a restore would make. */
-async function previewRestore({ directories, file }: RestoreOptions): Promise<RestoredBackup> {
+async function previewRestore(options: RestoreOptions): Promise<RestoredBackup> {
+  const { directories, file, isDataOnly } = options;
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-restore-"));
   try {
     const keyStore = path.join(folder, "keys.db");
     const manifest = await readBackup(file, new DryRunSink(keyStore));
-    const targets = uploadDirectories(directories).filter((each) => isReplaced(each, manifest));
-    for (const { kind, directory: index } of manifest.packages)
-      if (!targets.some((each) => each.kind === kind && each.index === index)) throw directoryMissing({ kind, index });
+    const targets = replacedDirectories(manifest, options);
+    for (const { kind, directory: index } of manifest.packages) {
+      const isMissing = !targets.some((each) => each.kind === kind && each.index === index);
+      if (isMissing && isRestored({ kind }, options)) throw directoryMissing({ kind, index });
+    }
     const finishedEarlier = exists(path.join(directories.stateDirectory, pendingRestoreName));
-    return { ...(await describe(manifest, { file, keyStore, directories, targets })), kept: [], finishedEarlier };
+    return { ...(await describe(manifest, { file, keyStore, directories, targets })), dataOnly: isDataOnly, kept: [], finishedEarlier };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-async function restore({ directories, file, discardOld }: RestoreOptions): Promise<RestoredBackup> {
+async function restore(options: RestoreOptions): Promise<RestoredBackup> {
+  const { directories, file, isDataOnly, discardOld } = options;
   const { stateDirectory } = directories;
   const finishedEarlier = await finishRestore(stateDirectory);
-  const targets = uploadDirectories(directories);
-  const staged = new StagedRestore({ stateDirectory, directories: targets });
+  const staged = new StagedRestore({
+    stateDirectory,
+    directories: uploadDirectories(directories).filter((each) => isRestored(each, options)),
+    isDataOnly,
+  });
   try {
     await staged.open();
     const manifest = await readBackup(file, staged);
-    const replaced = targets.filter((each) => isReplaced(each, manifest));
-    const described = await describe(manifest, { file, keyStore: staged.keyStoreFile, directories, targets: replaced });
-    const { pending, kept } = await plan(staged, { stateDirectory, targets: replaced, discardOld });
+    const targets = replacedDirectories(manifest, options);
+    const described = await describe(manifest, { file, keyStore: staged.keyStoreFile, directories, targets });
+    const { pending, kept } = await plan(staged, targets, options);
     await decideRestore(stateDirectory, pending);
     await finishRestore(stateDirectory);
-    return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
+    return { ...described, dataOnly: isDataOnly, kept: discardOld ? [] : kept, finishedEarlier };
   } finally {
     // Keeps the prepared files if the restore is decided but not complete, because the next start of the daemon completes the restore.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
@@ -81,17 +112,28 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
   }
 }
 
+function isRestored({ kind }: Pick<UploadDirectory, "kind">, { isDataOnly }: RestoreOptions): boolean {
+  return kind === "data" || !isDataOnly;
+}
+
 /**
- * Returns whether a restore replaces the content of a directory. If a backup contains no data folders, the data folders of this machine
- * stay unchanged.
+ * Returns the directories whose content a restore replaces. If a backup contains no data folders, the data folders of this machine stay
+ * unchanged. Throws INVALID_BACKUP if nothing remains to be restored.
  */
-function isReplaced({ kind }: UploadDirectory, { version }: Manifest): boolean {
-  return kind !== "data" || version >= firstVersionWithData;
+function replacedDirectories({ version }: Manifest, options: RestoreOptions): UploadDirectory[] {
+  const targets = uploadDirectories(options.directories).filter((each) => isRestored(each, options));
+  if (version >= firstVersionWithData) return targets;
+  if (!options.isDataOnly) return targets.filter(({ kind }) => kind !== "data");
+  throw new BackupError(
+    "INVALID_BACKUP",
+    `${options.file} contains no data folders, because an earlier version wrote it; nothing was changed`,
+  );
 }
 
 async function plan(
   staged: StagedRestore,
-  { stateDirectory, targets, discardOld }: { stateDirectory: string; targets: readonly UploadDirectory[]; discardOld: boolean },
+  targets: readonly UploadDirectory[],
+  { directories: { stateDirectory }, isDataOnly, discardOld }: RestoreOptions,
 ): Promise<{ pending: PendingRestore; kept: string[] }> {
   const suffix = `before-restore-${new Date().toISOString().replace(/[:.]/g, "-")}`;
   const folders: string[] = [];
@@ -106,18 +148,21 @@ async function plan(
       moves.push({ from: path.join(staged.stageOf(directory), "content", name), to: path.join(directory, name) });
     discarded.push(staged.stageOf(directory));
   }
-  const aside = path.join(stateDirectory, suffix);
-  const oldState = replacedStateFiles.filter((name) => existsSync(path.join(stateDirectory, name)));
-  if (oldState.length > 0) folders.push(aside);
-  for (const name of oldState) moves.push({ from: path.join(stateDirectory, name), to: path.join(aside, name) });
-  moves.push({ from: staged.keyStoreFile, to: path.join(stateDirectory, "keys.db") });
+  if (isDataOnly) discarded.push(staged.keyStoreFile);
+  else {
+    const aside = path.join(stateDirectory, suffix);
+    const oldState = replacedStateFiles.filter((name) => existsSync(path.join(stateDirectory, name)));
+    if (oldState.length > 0) folders.push(aside);
+    for (const name of oldState) moves.push({ from: path.join(stateDirectory, name), to: path.join(aside, name) });
+    moves.push({ from: staged.keyStoreFile, to: path.join(stateDirectory, "keys.db") });
+  }
   return { pending: { folders, moves, discarded: [...discarded, ...(discardOld ? folders : [])] }, kept: folders };
 }
 
 async function describe(
   manifest: Manifest,
   places: { file: string; keyStore: string; directories: Directories; targets: readonly UploadDirectory[] },
-): Promise<Omit<RestoredBackup, "kept" | "finishedEarlier">> {
+): Promise<Omit<RestoredBackup, "dataOnly" | "kept" | "finishedEarlier">> {
   const packages: PackageChange[] = [];
   for (const target of places.targets) {
     const here = new Set((await findPackages(target)).packages);

@@ -18,12 +18,15 @@ export class StagedRestore implements BackupSink {
   readonly keyStoreFile: string;
   readonly #stateDirectory: string;
   readonly #directories: readonly UploadDirectory[];
+  readonly #isDataOnly: boolean;
   readonly #locks: DirectoryLock[] = [];
   #unlisted: { readonly folder: string; readonly writer: TreeWriter } | undefined;
 
-  constructor(options: { stateDirectory: string; directories: readonly UploadDirectory[] }) {
+  /** `isDataOnly`: reads the packages of the backup, but writes only the data folders. */
+  constructor(options: { stateDirectory: string; directories: readonly UploadDirectory[]; isDataOnly: boolean }) {
     this.#stateDirectory = options.stateDirectory;
     this.#directories = options.directories;
+    this.#isDataOnly = options.isDataOnly;
     this.keyStoreFile = path.join(options.stateDirectory, "keys.db.restoring");
   }
 
@@ -70,11 +73,16 @@ export class StagedRestore implements BackupSink {
   }
 
   async file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void> {
+    if (this.#isSkipped(at)) {
+      for await (const piece of content) void piece;
+      return;
+    }
     const { writer } = await this.#writerOf(at);
     await writer.addFile(segments, 0o644, content);
   }
 
   async package(at: PackageNumber, list: PackageList): Promise<void> {
+    if (this.#isSkipped(at)) return;
     const { folder, writer } = await this.#writerOf(at);
     this.#unlisted = undefined;
     for (const each of list.folders) writer.addFolder(each.split("/"));
@@ -109,6 +117,10 @@ export class StagedRestore implements BackupSink {
       await rm(this.stageOf(directory), { recursive: true, force: true });
       await rmdir(path.join(directory, stagingFolderName)).catch(() => undefined);
     }
+  }
+
+  #isSkipped({ kind }: PackageNumber): boolean {
+    return this.#isDataOnly && kind !== "data";
   }
 
   async #writerOf(at: PackageNumber): Promise<{ folder: string; writer: TreeWriter }> {

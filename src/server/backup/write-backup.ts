@@ -5,7 +5,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { copyKeyDatabase } from "../access/key-database.js";
+import { keyStoreFiles, type KeyStoreMode } from "../access/key-store-mode.js";
 import { copyReplica } from "../access/replica/copy-replica.js";
+import type { Environment } from "../config/config-variables.js";
 import type { Directories } from "../config/directories.js";
 import { packageRoot, packageVersion } from "../package-root.js";
 import { syncFolder } from "../packages/transactions/journal.js";
@@ -15,21 +17,17 @@ import { BackupError, newerKeyStore, formatName, formatVersion, type PackageKind
 import { copyDataFolder } from "./data-copies.js";
 import { directoriesHint } from "./directories-hint.js";
 import { BackupPieces } from "./backup-stream.js";
+import { lastMode } from "./key-store-modes.js";
 import { uploadDirectories } from "./upload-directories.js";
 
 /**
  * Writes a backup, even while the daemon runs. Only the owner can read the file. An existing file stays until the new backup is complete.
  */
-export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
-  const local = path.join(directories.stateDirectory, "keys.db");
-  const replica = path.join(directories.stateDirectory, "replica", "current", "keys.db");
-  // Reads the replica if the keys were migrated to a primary, because the local key store then has no keys.
-  const isReplicated = !existsSync(local) && existsSync(replica);
-  const keyStore = isReplicated ? replica : local;
-  if (!existsSync(keyStore))
-    throw new BackupError("STATE_NOT_FOUND", `there is no key store in ${directories.stateDirectory}; no backup was written`, {
-      hint: directoriesHint(packageRoot),
-    });
+export async function writeBackup(directories: Directories, environment: Environment, file: string): Promise<WrittenBackup> {
+  const { stateDirectory } = directories;
+  const mode = lastMode(stateDirectory, environment);
+  const keyStore = keyStoreFiles(stateDirectory)[mode];
+  if (!existsSync(keyStore)) throw keyStoreMissing(stateDirectory, mode);
   const unfinished = `${file}.unfinished-${process.pid}`;
   await removeLeftovers(file);
   await mkdir(unfinished, { mode: 0o700 }).catch((error: unknown) => {
@@ -38,7 +36,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
   process.once("exit", () => rmSync(unfinished, { recursive: true, force: true }));
   const archive = path.join(unfinished, "archive");
   const copy = path.join(unfinished, "keys.db");
-  const copyKeys = async () => (isReplicated ? copyReplica(replica, copy) : copyKeyDatabase(local, copy));
+  const copyKeys = async () => (mode === "sync" ? copyReplica(keyStore, copy) : copyKeyDatabase(keyStore, copy));
   const keys = await copyKeys().catch((cause: unknown) => {
     if (cause instanceof NewerStateError) throw newerKeyStore(cause, "no backup was written");
     throw new BackupError("KEY_STORE_DAMAGED", `${keyStore} cannot be copied (${(cause as Error).message}); no backup was written`, {
@@ -50,7 +48,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
     format: { format: formatName, version: formatVersion, createdAt, runtimectl: packageVersion },
     keyStore: { file: copy, keys },
     directories: uploadDirectories(directories),
-    copyData: (name) => copyDataFolder(directories.stateDirectory, name),
+    copyData: (name) => copyDataFolder(stateDirectory, name),
   });
   // Uses the option `flush` to sync the file before the rename.
   await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive, { flags: "wx", mode: 0o600, flush: true }));
@@ -89,6 +87,16 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+function keyStoreMissing(stateDirectory: string, mode: KeyStoreMode): BackupError {
+  return mode === "sync"
+    ? new BackupError("STATE_NOT_FOUND", `there is no replica of the primary in ${stateDirectory}; no backup was written`, {
+        hint: "start the daemon, and wait until it is ready: it then fetches the replica",
+      })
+    : new BackupError("STATE_NOT_FOUND", `there is no key store in ${stateDirectory}; no backup was written`, {
+        hint: directoriesHint(packageRoot),
+      });
 }
 
 function notWritten(file: string, error: unknown): BackupError {

@@ -57,9 +57,18 @@ export function readPrimary(
   environment: Readonly<Record<string, string | undefined>>,
   value: (variable: string) => string,
 ): PrimarySource | undefined {
-  const mode = value("RUNTIME_AUTH_DB_MODE");
-  if (mode !== "local" && mode !== "sync") throw new ConfigError("RUNTIME_AUTH_DB_MODE", mode, "local or sync");
-  return mode === "local" ? undefined : readSource(environment, value);
+  return readMode(value("RUNTIME_AUTH_DB_MODE")) === "local" ? undefined : readSource(environment, value);
+}
+
+/** Returns the location of the keys that the environment names. Returns undefined if it names none. Throws ConfigError. */
+export function configuredMode(environment: Readonly<Record<string, string | undefined>>): "local" | "sync" | undefined {
+  const text = environment["RUNTIME_AUTH_DB_MODE"];
+  return text ? readMode(text) : undefined;
+}
+
+function readMode(text: string): "local" | "sync" {
+  if (text === "local" || text === "sync") return text;
+  throw new ConfigError("RUNTIME_AUTH_DB_MODE", text, "local or sync");
 }
 
 /**

@@ -107,6 +107,8 @@ test("`daemon restore` keeps the data folders when the backup has format 1", asy
     .replaceAll('"version":2', '"version":1');
   await writeFile(file, gzipSync(Buffer.from(tar, "latin1")));
 
+  const dataOnly = await run(daemon.directory, ["restore", file, "--data-only", "--yes"]);
+  expect(dataOnly).toMatchObject({ status: 1, stderr: expect.stringContaining("contains no data folders") });
   expect(await run(daemon.directory, ["restore", file, "--yes"])).toMatchObject({ status: 0 });
   expect(await readFile(path.join(daemon.directory, "data/store/file"), "utf8")).toBe("kept");
 });

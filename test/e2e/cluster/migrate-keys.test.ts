@@ -5,7 +5,8 @@ import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { Primary } from "../../../src/server/access/replica/primary-client.js";
 import { connect } from "../../support/connect.js";
-import { runRuntimectl } from "../../support/run-runtimectl.js";
+import { runInProcess } from "../../support/run-in-process.js";
+import { runRuntimectl, runtimectlEnvironment } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { startSqld, type Sqld } from "../../support/start-sqld.js";
 
@@ -51,6 +52,8 @@ test("`daemon migrate-keys` copies all keys to an empty primary", async () => {
   const { keptAs } = JSON.parse(stdout) as { keptAs: string };
   expect(existsSync(keptAs)).toBe(true);
   expect(await migrate()).toMatchObject({ status: 6, stderr: expect.stringContaining("there is no local key store") });
+  const early = await runRuntimectl(local, ["daemon", "backup", "b.tgz", ...directoriesOf(local)]);
+  expect(early).toMatchObject({ status: 6, stderr: expect.stringContaining("there is no replica of the primary") });
   const first = await startDaemon({ directory: local.directory, env: syncTo(sqld) });
   onTestFinished(first.dispose);
   const second = await startDaemon({ env: syncTo(sqld) });
@@ -72,7 +75,9 @@ test("`daemon migrate-keys` copies all keys to an empty primary", async () => {
     })
     .toBe(2);
   await second.stop();
-  expect((await runRuntimectl(second, ["daemon", "restore", backup, ...directoriesOf(second), "--yes"])).status).toBe(0);
+  const env = { ...runtimectlEnvironment(second), RUNTIME_AUTH_DB_MODE: "local" };
+  const restored = await runInProcess(["daemon", "restore", backup, ...directoriesOf(second), "--yes"], { env, cwd: second.directory });
+  expect(restored.status, restored.stderr).toBe(0);
   const database = new Database(path.join(second.directory, "state/keys.db"), { readonly: true });
   expect(database.prepare("SELECT kind FROM records").pluck().all()).toEqual(["host"]);
   database.close();

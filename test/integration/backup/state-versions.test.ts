@@ -43,6 +43,7 @@ async function stoppedDaemon() {
   return { directory, directories, file: path.join(stateDirectory, "keys.db"), archive: path.join(directory, "backup.tgz") };
 }
 
+const withArchive = (file: string) => ({ file, environment: {}, isDataOnly: false, discardOld: false });
 const migrate = (file: string) => openKeyDatabase(file, { migrations: newer }).close();
 
 /** Migrates the key store to a newer schema. Removes the write-ahead log, so that the store is one file as in a backup. */
@@ -70,10 +71,10 @@ const refusal = expect.objectContaining({
 
 test("the daemon migrates the key store of an older backup when it opens the store", async () => {
   const { directories, file, archive } = await stoppedDaemon();
-  await writeBackup(directories, archive);
+  await writeBackup(directories, {}, archive);
   migrate(file);
 
-  expect(await restoreBackup({ directories, file: archive, isDryRun: false, discardOld: false })).toMatchObject({ keys: 2 });
+  expect(await restoreBackup({ directories, ...withArchive(archive), isDryRun: false })).toMatchObject({ keys: 2 });
 
   expect(schemaIn(file)).toBe(current);
   const store = new LocalKeyStore({
@@ -91,7 +92,7 @@ test("a backup of a key store with a newer schema fails and writes no archive", 
   migrate(file);
   const before = await readFile(file);
 
-  await expect(writeBackup(directories, archive)).rejects.toEqual(refusal);
+  await expect(writeBackup(directories, {}, archive)).rejects.toEqual(refusal);
 
   expect((await readFile(file)).equals(before)).toBe(true);
   expect(await readdir(directory)).not.toContain(path.basename(archive));
@@ -112,7 +113,7 @@ test.each([{ isDryRun: true }, { isDryRun: false }])(
     await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive));
     const before = await readFile(file);
 
-    await expect(restoreBackup({ directories, file: archive, isDryRun, discardOld: false })).rejects.toEqual(refusal);
+    await expect(restoreBackup({ directories, ...withArchive(archive), isDryRun })).rejects.toEqual(refusal);
 
     expect((await readFile(file)).equals(before)).toBe(true);
     expect((await readdir(directories.stateDirectory)).filter((name) => name.includes("restor"))).toEqual([]);
