@@ -112,4 +112,18 @@ describe("charts", () => {
     ]);
     expect(chartData([10, 20, 30], series, false)[2]).toEqual([3, 0, null]);
   });
+
+  test.each([
+    ["only failures", [0.9, 0.9], [0, 0], [null, null]],
+    ["one success among failures", [1, 1, 1, 1, 1], [0, 0, 2, 0, 0], [null, 1, 3, 1, null]],
+    ["only successes", [0, 0], [2, 2], [2, 2]],
+    ["no requests", [0, 0], [0, 0], [0, 0]],
+  ])("never draw the line of a series over the line of another series (case: %s)", (_what, failed, succeeded, drawn) => {
+    const series = [
+      { label: "Failed", color: "--chart-5xx", values: failed },
+      { label: "Succeeded", color: "--chart-2xx", values: succeeded },
+    ] as const;
+    const at = [...failed.keys()];
+    expect(chartData(at, series, true)).toEqual([at, failed, drawn]);
+  });
 });
