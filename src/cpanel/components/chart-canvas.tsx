@@ -70,7 +70,11 @@ export function ChartCanvas({ at, series, markers, format, height, isStacked, sy
         drag: { x: false, y: false },
         ...(syncKey === undefined ? {} : { sync: { key: syncKey } }),
       },
-      scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      scales: {
+        // Draws a single point in the middle of a minute. By default, its axis would extend to the next day.
+        x: { range: ({ data: [times] }, min, max) => (times.length === 1 ? [min - 30, min + 30] : [min, max]) },
+        y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
+      },
       axes: [
         {
           stroke: colorOf("--text-quiet"),
