@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import UPlot from "uplot";
 import type { ChartMarker, ChartProps } from "./chart.js";
 import { chartData } from "./chart-data.js";
+import { drawMarkers } from "./chart-markers.js";
 
 export interface ChartCanvasProps extends Pick<ChartProps, "at" | "series" | "format"> {
   readonly markers: readonly ChartMarker[];
@@ -40,8 +41,6 @@ const timeSteps = [
 const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const timeWithSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-/** Number of rows for the labels of markers that are close together. */
-const markerRows = 3;
 const axisFont = "11px Inter, system-ui, sans-serif";
 
 /**
@@ -71,7 +70,11 @@ export function ChartCanvas({ at, series, markers, format, height, isStacked, sy
         drag: { x: false, y: false },
         ...(syncKey === undefined ? {} : { sync: { key: syncKey } }),
       },
-      scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      scales: {
+        // Draws a single point in the middle of a minute. By default, its axis would extend to the next day.
+        x: { range: ({ data: [times] }, min, max) => (times.length === 1 ? [min - 30, min + 30] : [min, max]) },
+        y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
+      },
       axes: [
         {
           stroke: colorOf("--text-quiet"),
@@ -185,47 +188,4 @@ function timeTexts(splits: readonly number[]): string[] {
   const [first = 0, second = first, last = second] = [splits[0], splits[1], splits.at(-1)];
   const format = last - first > 2 * daySeconds ? day : second - first < 60 ? timeWithSeconds : timeOfDay;
   return splits.map((split) => format.format(split * 1000));
-}
-
-/** Draws a vertical line with a label for each marker. */
-function drawMarkers(plot: UPlot, markers: readonly ChartMarker[], color: { line: string; text: string }): void {
-  const { ctx, bbox } = plot;
-  const { min, max } = plot.scales["x"] ?? {};
-  const ratio = devicePixelRatio;
-  ctx.save();
-  ctx.font = `${11 * ratio}px Inter, system-ui, sans-serif`;
-  ctx.lineWidth = ratio;
-  const places: MarkerPlace[] = [];
-  for (const { at, type, label } of markers) {
-    if (min === undefined || max === undefined || at < min || at > max) continue;
-    const x = Math.round(plot.valToPos(at, "x", true));
-    ctx.strokeStyle = color.line;
-    ctx.setLineDash(type === "deploy" ? [] : [3 * ratio, 3 * ratio]);
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.fillStyle = color.text;
-    ctx.textAlign = "left";
-    const width = ctx.measureText(label).width + 8 * ratio;
-    const left = x + width > bbox.left + bbox.width ? x - width : x;
-    const row = freeRow(places, left, left + width);
-    if (row === undefined) continue;
-    places.push({ row, left, right: left + width });
-    ctx.fillText(label, left + 4 * ratio, bbox.top + (11 + row * 14) * ratio);
-  }
-  ctx.restore();
-}
-
-/** Place of the label of a marker. `left` and `right` are device pixels. */
-interface MarkerPlace {
-  readonly row: number;
-  readonly left: number;
-  readonly right: number;
-}
-
-/** Returns the first row in which a label covers no other label. Returns undefined if all rows are full: then only the line is drawn. */
-function freeRow(places: readonly MarkerPlace[], left: number, right: number): number | undefined {
-  const rows = Array.from({ length: markerRows }, (_, row) => row);
-  return rows.find((row) => places.every((place) => place.row !== row || place.right <= left || place.left >= right));
 }

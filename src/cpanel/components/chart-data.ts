@@ -11,13 +11,23 @@ export function chartData(at: readonly number[], series: readonly ChartSeries[],
   const sums = at.map(() => 0);
   return [
     [...at],
-    ...series.map(({ values }) =>
-      at.map((_time, index) => {
+    ...series.map(({ values }) => {
+      const below = [...sums];
+      return at.map((_time, index) => {
         const value = values[index];
         sums[index] = (sums[index] ?? 0) + (value ?? 0);
         // A series without a value at this time gets a gap, even if an earlier series has a value.
-        return value === null || value === undefined ? null : (sums[index] ?? 0);
-      }),
-    ),
+        return value === null || value === undefined || coversEarlier(values, below, index) ? null : (sums[index] ?? 0);
+      });
+    }),
   ];
+}
+
+/**
+ * Returns whether the line of a series would only cover the line of an earlier series: the value is 0 on top of a sum above 0. A 0 beside
+ * another value remains, because the line between both has a color of its own.
+ */
+function coversEarlier(values: ChartSeries["values"], below: readonly number[], index: number): boolean {
+  const isEmpty = (position: number) => (values[position] ?? 0) === 0;
+  return (below[index] ?? 0) > 0 && [index - 1, index, index + 1].every((position) => isEmpty(position));
 }

@@ -70,9 +70,9 @@ export function Chart({ title, at, series, markers = none, format, height = 220,
           {time !== undefined && <li className="chart-time">at {clock.format(time * 1000)}</li>}
         </ul>
       </div>
-      {at.length < 2 && <p className="chart-empty quiet">There are no values in this period yet.</p>}
-      <div className="chart-plot" style={{ height: at.length < 2 ? 0 : height }} aria-hidden="true">
-        {at.length > 1 && (
+      {at.length === 0 && <p className="chart-empty quiet">There are no values in this period yet.</p>}
+      <div className="chart-plot" style={{ height: at.length === 0 ? 0 : height }} aria-hidden="true">
+        {at.length > 0 && (
           <Suspense>
             <ChartCanvas
               at={at}

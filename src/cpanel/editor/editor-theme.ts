@@ -14,7 +14,8 @@ export const editorTheme = EditorView.theme({
     fontSize: "12px",
   },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px", tabSize: "2" },
+  // While the user types, Chrome draws only a part of a ligature such as `//`. Needed until the panel requires Chrome 140, see fonts.css.
+  ".cm-scroller": { fontFamily: "var(--mono)", fontVariantLigatures: "none", lineHeight: "20px", tabSize: "2" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   ".cm-gutters": { color: "var(--text-faint)", backgroundColor: "var(--surface)", borderRight: "1px solid var(--line)" },

@@ -62,6 +62,24 @@ test("indents with Tab, and leaves the editor with Escape followed by Tab", asyn
   await page.getByText("Not saved").waitFor({ state: "hidden" });
 });
 
+test("draws the exact characters of code, without ligatures", async () => {
+  const page = await openFile("coder", "index.js");
+  const text = textOf(page, "index.js");
+  await text.fill("");
+  await text.pressSequentially("// tab1\na ?? b => c\n");
+  await text.blur();
+  await page.evaluate(`document.querySelector("main").insertAdjacentHTML("afterbegin", "<pre>a != b ... c</pre>")`);
+  const places = [page.locator(".cm-line").nth(0), page.locator(".cm-line").nth(1), page.locator("main > pre")];
+  const draw = () => Promise.all(places.map(async (place) => (await place.screenshot()).toString("base64")));
+  const drawn = await draw();
+  for (const element of [
+    `document.querySelector(".code-editor").shadowRoot.querySelector(".cm-scroller")`,
+    `document.querySelector("main > pre")`,
+  ])
+    await page.evaluate(`${element}.style.fontVariantLigatures = "none"`);
+  expect(await draw()).toEqual(drawn);
+});
+
 test("searches in the text with Ctrl+F", async () => {
   const page = await openFile("shop", "index.html");
   await textOf(page, "index.html").focus();

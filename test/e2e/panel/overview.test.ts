@@ -59,7 +59,20 @@ test("shows that the metrics are not readable and that the daemon is not ready",
   await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Overview" }).click();
   await page.getByText("The metrics could not be read").waitFor();
   await page.getByText("The daemon is not ready").waitFor();
+  await page.getByText("The history could not be read").waitFor();
+  expect(await page.getByText("There are no values in this period yet.").count()).toBe(0);
   await expectAccessible(page);
+  expect(fixture.browser.complaints).toEqual([]);
+});
+
+test("draws a history with a single value", async () => {
+  const page = await fixture.open("keys");
+  const points = { at: [1000], requests: [10], failed: [0], p50Ms: [1], p99Ms: [2], memoryBytes: [0], cpuSeconds: [0], isolates: [1] };
+  await page.route(/\/api\/metrics\/history/, (route) => route.fulfill({ json: { stepSeconds: 10, points, markers: [] } }));
+  await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Overview" }).click();
+  const chart = page.getByRole("region", { name: "Requests per second" });
+  await chart.locator("canvas").waitFor();
+  expect(await chart.getByText("There are no values in this period yet.").count()).toBe(0);
   expect(fixture.browser.complaints).toEqual([]);
 });
 

@@ -37,7 +37,7 @@ test("loads the sign-in page with at most 8 requests and 150 KB", async () => {
 
 test("loads the overview with at most 8 files, including the icon and the typeface", async () => {
   const page = await fixture.open("overview");
-  // The chart loads its library as soon as the history has two points, which takes 20 s after the start.
+  // The chart loads its library as soon as the history has a value, which takes up to 20 s after the start.
   await page.locator("canvas").first().waitFor({ timeout: 60_000 });
   const { paths } = await loadOf(page, () => page.locator("canvas").first().waitFor());
   const files = paths.filter((path) => path.startsWith("/cpanel/"));

@@ -26,6 +26,18 @@ test("the dashboard filters rows by word or !word, and shows all rows after esc"
   await dashboard.waitFor("todos");
 });
 
+test.each([
+  ["a filter is removed", `/todos${keys.enter}`, "1 of 3 versions  filter: todos"],
+  ["the filter prompt is canceled", "/todos", "> todos"],
+])("the dashboard keeps the same row selected when %s", async (_when, typed, shown) => {
+  const dashboard = await renderDashboard(shops, { screen: "workers" });
+  await dashboard.waitFor("> @team/shop");
+  dashboard.press(typed);
+  await dashboard.waitFor(shown);
+  dashboard.press(keys.esc);
+  await dashboard.waitFor(/ {2}@team\/shop[^]*> todos/);
+});
+
 test("the dashboard shows a hint when no row matches the filter", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");

@@ -47,6 +47,16 @@ test("the documentation index links to every page", async () => {
   expect(unlinked).toEqual([]);
 });
 
+test("the documentation index has one row for each goal, with each link once", async () => {
+  const rows = (await readPage("docs/index.md")).split("\n").filter((line) => /^\| (?!---)/.test(line));
+  const goals = rows.map((row) => row.split(" | ")[0]);
+  expect(goals).toEqual([...new Set(goals)]);
+  for (const row of rows) {
+    const links = [...row.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+    expect(links).toEqual([...new Set(links)]);
+  }
+});
+
 describe("tutorials and how-to pages", () => {
   test.each(guides)("the page %s contains at least one shell command", async (page) => {
     expect(stepsOf(page, await readPage(page)).filter(({ kind }) => kind === "command").length).toBeGreaterThan(0);

@@ -6,6 +6,7 @@ import { noHistory, rangeOf, sumOfSparklines, toChartMarkers, toSeries } from ".
 import { currentFigure, tileFigures } from "../../../src/cpanel/pages/overview/tile-figures.js";
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
 import type { WorkerHealth } from "../../../src/shared/contract/worker-health.js";
+import type { HistoryRange } from "../../../src/shared/contract/metrics-history.js";
 import { incidentsOf, affectedInstances, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
 
 const points = {
@@ -77,10 +78,23 @@ describe("the figures of the overview tiles", () => {
 
   test("cover the period of their sparklines", () => {
     expect(tileFigures(toSeries({ points, stepSeconds: 10 }, 200), "24h", minute)).toEqual({
-      requests: { value: 1, note: "Mean of the last 24 h", values: [1, 0, 2] },
+      requests: { value: 1, note: "Mean of the recorded 30 s of the last 24 h", values: [1, 0, 2] },
       failing: { value: 0.5 / 3, note: "Of the requests of the last 24 h", values: [0.5, 0, 0] },
-      latency: { value: 4, note: "Highest of the last 24 h", values: [3, 4] },
+      latency: { value: 4, note: "Highest 10-second p99 of the last 24 h", values: [3, 4] },
     });
+  });
+
+  test.each<[HistoryRange, number, number, string]>([
+    ["1h", 10, 12, "Mean of the recorded 2 min of the last 1 h; Highest 10-second p99 of the last 1 h"],
+    ["1h", 10, 359, "Mean of the last 1 h; Highest 10-second p99 of the last 1 h"],
+    ["24h", 60, 300, "Mean of the recorded 5 h of the last 24 h; Highest 1-minute p99 of the last 24 h"],
+    ["24h", 60, 1439, "Mean of the last 24 h; Highest 1-minute p99 of the last 24 h"],
+    ["14d", 900, 288, "Mean of the recorded 3 d of the last 14 d; Highest 15-minute p99 of the last 14 d"],
+    ["14d", 900, 1344, "Mean of the last 14 d; Highest 15-minute p99 of the last 14 d"],
+  ])("name the recorded time and the interval (range %s, %i s, %i values)", (range, stepSeconds, count, notes) => {
+    const values = Array.from({ length: count }, () => 1);
+    const { requests, latency } = tileFigures({ ...noHistory, stepSeconds, requestsPerSecond: values, p99Ms: values }, range, minute);
+    expect(`${requests.note}; ${latency.note}`).toBe(notes);
   });
 
   test("cover the last minute if no history exists", () => {

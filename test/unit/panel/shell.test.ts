@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { matchCommands, type Command } from "../../../src/cpanel/commands/command.js";
 import { chartData } from "../../../src/cpanel/components/chart-data.js";
+import { labelPlaces, shortened } from "../../../src/cpanel/components/chart-markers.js";
 import { linePath } from "../../../src/cpanel/components/sparkline.js";
 import { crumbsOf } from "../../../src/cpanel/layout/breadcrumb.js";
 import { Rail } from "../../../src/cpanel/layout/rail.js";
@@ -111,5 +112,37 @@ describe("charts", () => {
       [4, 2, null],
     ]);
     expect(chartData([10, 20, 30], series, false)[2]).toEqual([3, 0, null]);
+  });
+
+  test.each([
+    ["only failures", [0.9, 0.9], [0, 0], [null, null]],
+    ["one success among failures", [1, 1, 1, 1, 1], [0, 0, 2, 0, 0], [null, 1, 3, 1, null]],
+    ["only successes", [0, 0], [2, 2], [2, 2]],
+    ["no requests", [0, 0], [0, 0], [0, 0]],
+  ])("never draw the line of a series over the line of another series (case: %s)", (_what, failed, succeeded, drawn) => {
+    const series = [
+      { label: "Failed", color: "--chart-5xx", values: failed },
+      { label: "Succeeded", color: "--chart-2xx", values: succeeded },
+    ] as const;
+    const at = [...failed.keys()];
+    expect(chartData(at, series, true)).toEqual([at, failed, drawn]);
+  });
+
+  test("keep the labels of markers inside of the plot, and place the first ones first", () => {
+    const plot = { left: 50, right: 200 };
+    const places = (...labels: [x: number, width: number][]) =>
+      labelPlaces(
+        labels.map(([x, width]) => ({ x, width })),
+        plot,
+      );
+    expect(places([60, 140])).toEqual([{ row: 0, left: 60 }]);
+    expect(places([190, 100])).toEqual([{ row: 0, left: 90 }]);
+    expect(places([120, 100])).toEqual([{ row: 0, left: 50 }]);
+    expect(places([60, 20], [70, 20], [75, 20], [78, 20], [90, 20]).map((place) => place?.row)).toEqual([0, 1, 2, undefined, 0]);
+  });
+
+  test("shorten a label that is wider than the plot", () => {
+    const shortenedTexts = [100, 60, 0].map((room) => shortened("shop 1.4.2", room, (text) => text.length * 10));
+    expect(shortenedTexts).toEqual(["shop 1.4.2", "…1.4.2", "…"]);
   });
 });

@@ -194,7 +194,15 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
       first: scrolled(firstIndex, { selectedIndex: index, height, count: matching.length }),
     });
   };
-  const back = isOpen ? () => setOpen(false) : filter === "" ? onBack : () => setFilter("");
+  // A filter that excludes the selected item selects another one by its index. Stores its key, so that it stays selected without the filter.
+  const keepSelected = () => {
+    if (matching.length > 0) select(selectedIndex);
+  };
+  const changeFilter = (next: string) => {
+    keepSelected();
+    setFilter(next);
+  };
+  const back = isOpen ? () => setOpen(false) : filter === "" ? onBack : () => changeFilter("");
   const startFiltering = () => {
     setOpen(false);
     setFiltering(true);
@@ -230,8 +238,11 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
     filter,
     isFiltering,
     isOpen: isOpen && canOpen,
-    setFilter,
-    endFiltering: () => setFiltering(false),
+    setFilter: changeFilter,
+    endFiltering: () => {
+      keepSelected();
+      setFiltering(false);
+    },
   };
 }
 

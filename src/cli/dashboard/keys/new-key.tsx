@@ -35,7 +35,7 @@ function Fields({ session, principal, onClose }: NewKeyProps & { readonly princi
   };
   return (
     <Box flexDirection="column" paddingX={1}>
-      <SafeText bold>New key (tab: next field, space/arrows: select, enter at the end: create)</SafeText>
+      <SafeText bold>New key (space/arrows: select, enter: next or create)</SafeText>
       <TextField name="name" label="name" {...{ form, onClose }} />
       <ChoiceLine
         label={"role".padEnd(labelWidth)}

@@ -31,7 +31,7 @@ export function AppList() {
   const { byName: health } = useAppHealth();
   const metrics = useAppMetrics();
   const sparklineList = useSparklines();
-  const sparklines = useMemo(() => new Map(sparklineList.map((one) => [one.name, one])), [sparklineList]);
+  const sparklines = useMemo(() => new Map(sparklineList?.map((one) => [one.name, one])), [sparklineList]);
   const servedAt = useServedAt();
   const { namespaces } = usePrincipal();
   const actions = useAppActions(resource.refresh);

@@ -22,7 +22,7 @@ export function AppOverview({ app: { name } }: AppTabProps) {
   const { data } = useMetrics(name);
   const rows = (data?.workers ?? []).filter((row) => row.name === name);
   const [range] = useRange();
-  const { series, markers, error } = useMetricsHistory(range, { worker: name });
+  const { series, markers, error, isLoaded } = useMetricsHistory(range, { worker: name });
   const activity = activityOf(rows);
   const { requests, failed, memoryBytes, memoryLimitBytes } = activity;
   const figures = tileFigures(series, range, activity);
@@ -56,8 +56,8 @@ export function AppOverview({ app: { name } }: AppTabProps) {
       </div>
       {error !== undefined && !(error instanceof DaemonAwayError) && <ErrorMessage title="The history could not be read" error={error} />}
       <MissingInstances noun="values" />
-      <HistoryCharts series={series} markers={markers} />
-      {limitOfOne > 0 && (
+      {isLoaded && <HistoryCharts series={series} markers={markers} />}
+      {isLoaded && limitOfOne > 0 && (
         <Chart
           title="Memory and its limit"
           at={series.at}

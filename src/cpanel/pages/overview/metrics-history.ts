@@ -4,6 +4,8 @@ import type { ChartMarker } from "../../components/chart.js";
 
 /** A history as lists of equal length for charts, oldest first. Null is a gap, for example while the daemon did not run. */
 export interface HistorySeries {
+  /** Length of each interval. */
+  readonly stepSeconds: number;
   /** End of each interval, as Unix time in seconds. */
   readonly at: readonly number[];
   readonly requestsPerSecond: readonly (number | null)[];
@@ -18,6 +20,7 @@ export interface HistorySeries {
 }
 
 export const noHistory: HistorySeries = {
+  stepSeconds: historyRanges["1h"].stepSeconds,
   at: [],
   requestsPerSecond: [],
   succeededPerSecond: [],
@@ -53,6 +56,7 @@ export function toSeries({ points, stepSeconds }: Pick<MetricsHistory, "points" 
     rows.map(({ index }) => (index === undefined ? null : read(index)));
   const { requests, failed, p50Ms, p99Ms, memoryBytes, isolates } = points;
   return {
+    stepSeconds,
     at: rows.map(({ at }) => at),
     requestsPerSecond: column((index) => count(requests, index) / stepSeconds),
     succeededPerSecond: column((index) => Math.max(0, count(requests, index) - count(failed, index)) / stepSeconds),
@@ -79,7 +83,7 @@ export function sumOfSparklines(sparklines: readonly Sparkline[], nowSeconds: nu
     minutes.map((minute) => sparklines.reduce((total, one) => total + (read(one)[minute] ?? 0), 0));
   const lastMinute = Math.floor(nowSeconds / 60) * 60;
   const gaps = minutes.map(() => null);
-  const { at, ...columns } = toSeries(
+  const series = toSeries(
     {
       stepSeconds: 60,
       points: {
@@ -95,7 +99,7 @@ export function sumOfSparklines(sparklines: readonly Sparkline[], nowSeconds: nu
     },
     nowSeconds,
   );
-  return { at, ...columns, memoryBytes: gaps, isolates: gaps };
+  return { ...series, memoryBytes: gaps, isolates: gaps };
 }
 
 /** Returns the markers of a chart. In charts of the whole daemon, each marker names its worker. */

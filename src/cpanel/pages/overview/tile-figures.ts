@@ -32,19 +32,20 @@ export interface TileFigures {
  */
 export function tileFigures(series: HistorySeries, range: HistoryRange, minute: MinuteFigures): TileFigures {
   const period = `the last ${rangeTitles[range]}`;
+  const { stepSeconds } = series;
   const [requests, failed, p99] = [known(series.requestsPerSecond), known(series.failedPerSecond), known(series.p99Ms)];
   const total = sum(requests);
   const hasHistory = requests.length > 0;
   return {
     requests: hasHistory
-      ? { value: total / requests.length, note: `Mean of ${period}`, values: requests }
+      ? { value: total / requests.length, note: `Mean of ${recordedPart(requests.length * stepSeconds, range)}${period}`, values: requests }
       : { value: minute.requestsPerSecond, note: "Mean of the last minute", values: [] },
     failing: hasHistory
       ? { value: total === 0 ? 0 : sum(failed) / total, note: `Of the requests of ${period}`, values: known(series.failedShare) }
       : { value: minute.failureShare, note: "Of the requests of the last minute", values: [] },
     latency:
       p99.length > 0
-        ? { value: Math.max(...p99), note: `Highest of ${period}`, values: p99 }
+        ? { value: Math.max(...p99), note: `Highest ${intervalText(stepSeconds)} p99 of ${period}`, values: p99 }
         : { value: minute.p99Ms, note: "Slowest app of the last minute", values: [] },
   };
 }
@@ -61,6 +62,24 @@ export function currentFigure(value: number, past: readonly (number | null)[], r
 export function sinceStartText({ startedAt, requests, failed }: { startedAt: number; requests: number; failed: number }): string {
   const counts = `${requests.toLocaleString("en-GB")} requests, ${failed.toLocaleString("en-GB")} failed`;
   return `Since the start of the daemon, ${startText(startedAt, Date.now())}: ${counts}`;
+}
+
+/** Returns nothing if the history covers the whole range, and otherwise its length, such as `the recorded 2 min of `. */
+function recordedPart(seconds: number, range: HistoryRange): string {
+  const recorded = lengthText(seconds);
+  return recorded === rangeTitles[range] ? "" : `the recorded ${recorded} of `;
+}
+
+/** Formats seconds in the units of `rangeTitles`, rounded, so that a history without one of its intervals still covers the range. */
+function lengthText(seconds: number): string {
+  const [minutes, hours] = [Math.round(seconds / 60), Math.round(seconds / 3600)];
+  if (seconds < 60) return `${seconds} s`;
+  if (minutes < 60) return `${minutes} min`;
+  return hours < 48 ? `${hours} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
+function intervalText(stepSeconds: number): string {
+  return stepSeconds < 60 ? `${stepSeconds}-second` : `${stepSeconds / 60}-minute`;
 }
 
 /** Returns the values of a history without its gaps, because a sparkline cannot show gaps. */

@@ -24,10 +24,12 @@ export function useTraffic(): ShownHistory & { readonly isRestricted: boolean } 
   const history = useMetricsHistory(range, { isWanted: !isRestricted });
   const sparklines = useSparklines({ isWanted: isRestricted });
   const sum = useMemo(
-    () => (isRestricted && sparklines.length > 0 ? sumOfSparklines(sparklines, Date.now() / 1000) : noHistory),
+    () => (isRestricted && sparklines && sparklines.length > 0 ? sumOfSparklines(sparklines, Date.now() / 1000) : noHistory),
     [isRestricted, sparklines],
   );
-  return isRestricted ? { ...history, series: sum, markers: [], isRestricted } : { ...history, isRestricted };
+  return isRestricted
+    ? { ...history, series: sum, markers: [], isLoaded: sparklines !== undefined, isRestricted }
+    : { ...history, isRestricted };
 }
 
 /**
@@ -108,12 +110,12 @@ export function LatencyTile({ value, note, values }: TileFigures["latency"]) {
 }
 
 /** Charts of the chosen period, with marks at deployments and restarts. */
-export function TrafficCharts({ series, markers, error, isRestricted }: ReturnType<typeof useTraffic>) {
+export function TrafficCharts({ series, markers, error, isLoaded, isRestricted }: ReturnType<typeof useTraffic>) {
   return (
     <div className="overview-charts">
       {error !== undefined && !(error instanceof DaemonAwayError) && <ErrorMessage title="The history could not be read" error={error} />}
       <MissingInstances noun="values" />
-      <HistoryCharts series={series} markers={markers} hasLatency={!isRestricted} />
+      {isLoaded && <HistoryCharts series={series} markers={markers} hasLatency={!isRestricted} />}
       {isRestricted && (
         <p className="quiet small">The history of the daemon includes all namespaces. This key sees the last hour of its own apps.</p>
       )}

@@ -39,13 +39,11 @@ export function useMetricsHistory(range: HistoryRange, { worker, isWanted = true
   );
 }
 
-const none: readonly Sparkline[] = [];
-
-/** Returns the requests of the last 60 minutes, by worker. Omits workers without requests. */
-export function useSparklines({ isWanted = true }: { isWanted?: boolean } = {}): readonly Sparkline[] {
+/** Returns the requests of the last 60 minutes, by worker. Omits workers without requests. Returns undefined before the first response. */
+export function useSparklines({ isWanted = true }: { isWanted?: boolean } = {}): readonly Sparkline[] | undefined {
   const api = useApi(operations);
   const mayRead = useMay("workers:read");
-  const { data = none } = useResource("metrics.sparklines", () => api.metrics.sparklines(), {
+  const { data } = useResource("metrics.sparklines", () => api.metrics.sparklines(), {
     intervalMs: sparklineIntervalMs,
     isWanted: isWanted && mayRead,
   });
