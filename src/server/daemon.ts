@@ -99,6 +99,7 @@ export class Daemon {
       streams: this.#streams,
       changes: services.changes,
       keys: services.store,
+      isStopping,
       onFailure: (error) => services.diskSpace.noteError(error),
       log: this.#log,
     });
