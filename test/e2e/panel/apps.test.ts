@@ -99,6 +99,23 @@ test("shows cause and position of an app's failure in overview, list and app pag
   expect(await page.locator("main .badge-good").count()).toBe(0);
 });
 
+test("shows the figures of an app after the first response with metrics", async () => {
+  const page = await fixture.open("keys");
+  const gate = new EventEmitter();
+  const opened = once(gate, "open");
+  await page.route("**/api/metrics.json*", async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/shop`);
+  await page.getByRole("heading", { name: "Isolates" }).waitFor();
+  const memory = page.getByRole("region", { name: "Memory", exact: true });
+  expect(await memory.count()).toBe(0);
+  gate.emit("open");
+  await memory.getByText(/^Now/).waitFor();
+  await page.getByRole("region", { name: "Running isolates" }).waitFor();
+});
+
 test("activates another version, and Undo activates the previous version", async () => {
   const page = await fixture.open("apps/shop/deployments");
   await page.getByText("Serving 1.1.0").waitFor();
