@@ -148,6 +148,7 @@ test("deletes an app only after the user types its name", async () => {
   const dialog = page.getByRole("alertdialog");
   await dialog.getByText("/deleted-a/ then responds with 404.").waitFor();
   await expectAccessible(page);
+  expect(await dialog.getByText("secrets").count()).toBe(0);
   const button = dialog.getByRole("button", { name: "Delete app" });
   expect(await button.isDisabled()).toBe(true);
   await dialog.getByLabel("Type deleted-a to confirm").fill("deleted-a");
