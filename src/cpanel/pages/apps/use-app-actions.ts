@@ -11,6 +11,8 @@ import { appOperations } from "./app-operations.js";
 export interface AppActions {
   readonly isPending: boolean;
   readonly error: unknown;
+  /** Removes the error of the last action. */
+  readonly dismiss: () => void;
   readonly toggle: (app: App, installed: InstalledVersion) => void;
   /** Activates a version: enables it, then disables the versions that have priority over it. */
   readonly serve: (app: App, installed: InstalledVersion) => void;
@@ -25,7 +27,7 @@ const opposite = { enable: "disable", disable: "enable" } as const;
 export function useAppActions(onChanged: () => Promise<void>): AppActions {
   const api = useApi(appOperations);
   const { toasts } = usePanel();
-  const { isPending, error, run } = useMutation();
+  const { isPending, error, dismiss, run } = useMutation();
   return useMemo(() => {
     const params = (app: App, version: string) => ({ params: { ...toPathSegments(app.name), version } });
     const take = async (app: App, steps: readonly Step[]) => {
@@ -71,7 +73,7 @@ export function useAppActions(onChanged: () => Promise<void>): AppActions {
           subject: app.name,
         });
       });
-    return { isPending, error, toggle, serve, restart };
+    return { isPending, error, dismiss, toggle, serve, restart };
   }, [api, onChanged, toasts, isPending, error]);
 }
 

@@ -24,7 +24,7 @@ export function Deployments({ app, onChanged }: AppTabProps) {
   const isReadOnly = !may.change && !may.restart && !may.remove;
   return (
     <>
-      {switches.error !== undefined && <ErrorMessage title="The change failed" error={switches.error} />}
+      {switches.error !== undefined && <ErrorMessage title="The change failed" error={switches.error} onDismiss={switches.dismiss} />}
       <ol className="timeline" aria-label={`Versions of ${app.name}`}>
         {timelineOf(app).map((installed) => (
           <Deployment
