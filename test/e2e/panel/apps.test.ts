@@ -135,6 +135,7 @@ test("activates another version, and Undo activates the previous version", async
 test("shows that no version is enabled when the last version is disabled", async () => {
   const page = await fixture.open("apps/@team/blog/deployments");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Disable version" }).click();
   await page.getByText("Every version is disabled, so no version is served.").waitFor();
   await expectAccessible(page);
   expect((await fetch(`${fixture.daemon.url}/@team/blog/`)).status).toBe(404);

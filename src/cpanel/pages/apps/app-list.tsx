@@ -104,6 +104,7 @@ export function AppList() {
           </div>
         )}
       </ResourceList>
+      {actions.dialog}
     </>
   );
 }

@@ -52,6 +52,7 @@ export function Deployments({ app, onChanged }: AppTabProps) {
         </div>
       )}
       {may.remove && !removable && <p className="quiet app-note">This app is part of the daemon. It cannot be changed or deleted.</p>}
+      {switches.dialog}
       {deleting && <DeleteApp app={app} version={deleting.version} onClose={() => setDeleting(undefined)} onDeleted={onChanged} />}
     </>
   );
