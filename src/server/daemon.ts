@@ -101,6 +101,7 @@ export class Daemon {
       newestChanges: this.#config.primary && openNewestChanges(services),
       changes: services.changes,
       keys: services.store,
+      isStopping,
       onFailure: (error) => services.diskSpace.noteError(error),
       log: this.#log,
     });

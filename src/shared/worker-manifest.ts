@@ -6,6 +6,9 @@ import { networkTargetForms, parseNetworkTarget } from "./network-target.js";
 import { isSecretName, secretNameForm } from "./secret-name.js";
 import { parseSizeBytes } from "./size.js";
 
+/** Maximum number of isolates in the field `instances`. */
+export const mostInstances = 64;
+
 const durationMs = (fallback: string) =>
   z
     .union([z.string(), z.number()])
@@ -137,7 +140,7 @@ export const WorkerManifest = z.object({
       "Allowed connections of the isolate, within the operator's limits: `mode` is `none`, `public` (no loopback, private or link-local address) or `all`; `allow` adds targets such as `db.internal:5432` or `unix:/run/redis.sock`.",
     ),
   instances: z
-    .union([z.int().min(1).max(64), z.literal("auto")], "must be a whole number from 1 to 64, or auto")
+    .union([z.int().min(1).max(mostInstances), z.literal("auto")], `must be a whole number from 1 to ${mostInstances}, or auto`)
     .default(1)
     .describe("Number of isolates; `auto` = depends on the load, at most the number of processor cores."),
   injectBase: z

@@ -21,6 +21,7 @@ export function CommandMenu({ isOpen, onClose, onError }: CommandMenuProps) {
   return (
     <>
       {isOpen && <OpenMenu actions={actions} onClose={onClose} onError={onError} />}
+      {actions.apps.dialog}
       {actions.instances.dialog}
     </>
   );

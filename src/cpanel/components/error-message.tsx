@@ -1,15 +1,27 @@
 import { ApiError } from "../../shared/api-error.js";
 import { checkLogOf } from "../../shared/check-log.js";
 import type { ReactNode } from "react";
+import { DaemonAwayError } from "../live/daemon-away-error.js";
+import { Button } from "./button.js";
 import "./error-note.css";
 
+interface ErrorMessageProps {
+  readonly error: unknown;
+  /** Title such as `The change failed`. Hidden if it is unknown whether the daemon has carried out the request. */
+  readonly title?: string;
+  /** Removes the message. Undefined if the message disappears without an action of the user. */
+  readonly onDismiss?: () => void;
+  readonly children?: ReactNode;
+}
+
 /** Shows an error's message and code, the id of the request as in the daemon's log, and the last log lines of a rejected upload. */
-export function ErrorMessage({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
+export function ErrorMessage({ error, title, onDismiss, children }: ErrorMessageProps) {
   const { message, code, requestId } = factsOf(error);
+  const isOutcomeUnknown = error instanceof DaemonAwayError && error.isOutcomeUnknown;
   const log = error instanceof ApiError ? checkLogOf(error) : [];
   return (
     <div className="error-note" role="alert">
-      {title !== undefined && <p className="error-note-title">{title}</p>}
+      {title !== undefined && !isOutcomeUnknown && <p className="error-note-title">{title}</p>}
       <p>{message}</p>
       {(code !== undefined || requestId !== undefined) && (
         <p className="small">
@@ -28,6 +40,7 @@ export function ErrorMessage({ error, title, children }: { error: unknown; title
         </pre>
       )}
       {children}
+      {onDismiss && <Button onPress={onDismiss}>Dismiss</Button>}
     </div>
   );
 }

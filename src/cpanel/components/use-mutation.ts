@@ -4,6 +4,8 @@ export interface Attempt {
   readonly isPending: boolean;
   /** Error that the last action threw. Undefined if the last action succeeded or is still running. */
   readonly error: unknown;
+  /** Removes the error. */
+  readonly dismiss: () => void;
   /**
    * Runs an action and resolves with true if the action succeeds. If another action is pending, resolves with false and does not run the
    * action.
@@ -29,5 +31,5 @@ export function useMutation(): Attempt {
       setPending(false);
     }
   };
-  return { isPending, error, run };
+  return { isPending, error, dismiss: () => setError(undefined), run };
 }

@@ -24,12 +24,12 @@ export function createFetchTransport({ daemonPath, fetch, onAway, onRefused }: F
     } catch (cause) {
       if (request.streamUntil?.aborted) throw cause;
       onAway();
-      throw new DaemonAwayError(cause);
+      throw new DaemonAwayError(cause, request.method);
     }
     const isOurs = response.headers.get("content-type")?.startsWith("application/json") ?? false;
     if (proxyFaults.has(response.status) && !isOurs) {
       onAway();
-      throw new DaemonAwayError(`status ${response.status}`);
+      throw new DaemonAwayError(`status ${response.status}`, request.method);
     }
     const answer = await toAnswer(request, response);
     if (response.status === 401 && isSessionRefused(answer.text)) onRefused();

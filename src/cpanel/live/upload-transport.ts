@@ -38,7 +38,7 @@ export function createUploadTransport(
       const request = new XMLHttpRequest();
       const fail = (cause: unknown) => {
         onAway();
-        reject(new DaemonAwayError(cause));
+        reject(new DaemonAwayError(cause, method));
       };
       request.open(method, daemonPath + path);
       request.upload.addEventListener("progress", ({ loaded }) => sent.onSent(Math.min(loaded, sizeBytes)));

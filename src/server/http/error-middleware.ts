@@ -30,6 +30,7 @@ export interface CallState {
 export function errorMiddleware(options: {
   log: Log;
   allowedMethods: (context: Context) => string[];
+  isStopping: () => boolean;
   /** Receives the error of each call that failed with a status of 500 or more. */
   onFailure: (error: ApiError) => void;
 }): Middleware {
@@ -64,7 +65,7 @@ function sendUnrouted(context: Context, allowed: string[]): void {
 function sendRefusal(
   context: Context,
   cause: unknown,
-  { log, onFailure }: { readonly log: Log; readonly onFailure: (error: ApiError) => void },
+  { log, isStopping, onFailure }: { readonly log: Log; readonly isStopping: () => boolean; readonly onFailure: (error: ApiError) => void },
 ): void {
   const { principal } = context.state as CallState;
   const error = toApiError(cause);
@@ -75,7 +76,9 @@ function sendRefusal(
   context.body = JSON.stringify(visibleBody(error, principal));
   if (error.status < 500) return;
   onFailure(error);
-  log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
+  // A stopping daemon rejects readiness checks and new streams. The operator has nothing to repair.
+  const level = error.code === "NOT_READY" && isStopping() ? "info" : "error";
+  log[level]({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
 }
 
 /**

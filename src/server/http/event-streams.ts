@@ -38,10 +38,11 @@ export class EventStreams {
 
   /**
    * Starts an event stream and returns immediately. The stream ends when the feed ends, when the client disconnects or loses its
-   * permission, or when the daemon stops. Throws TOO_MANY_STREAMS.
+   * permission, or when the daemon stops. Throws TOO_MANY_STREAMS, or NOT_READY while the daemon stops.
    */
   start(response: ServerResponse, stream: EventStream): void {
-    if (this.#isClosed || this.#open.size >= mostStreams)
+    if (this.#isClosed) throw new ApiError("NOT_READY", "The daemon is not ready: it is stopping.", { retryAfterSeconds: 1 });
+    if (this.#open.size >= mostStreams)
       throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open. Close a stream, or retry after 10 seconds.", {
         retryAfterSeconds: 10,
       });

@@ -27,6 +27,7 @@ interface ApiAppOptions {
   readonly newestChanges: NewestChanges | undefined;
   readonly changes: ChangesPort;
   readonly keys: KeysPort;
+  readonly isStopping: () => boolean;
   /** Receives the error of each call that failed with a status of 500 or more. */
   readonly onFailure: (error: ApiError) => void;
   readonly log: Log;

@@ -156,7 +156,7 @@ export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
       "INSUFFICIENT_STORAGE",
     );
   if (definition.params || definition.query || definition.body || definition.form) codes.push("INVALID_REQUEST");
-  if (definition.events) codes.push("TOO_MANY_STREAMS");
+  if (definition.events) codes.push("TOO_MANY_STREAMS", "NOT_READY");
   codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []));
   if (definition.method !== "GET") {
     const { index, packages } = outdatedErrors;

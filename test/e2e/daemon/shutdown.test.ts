@@ -103,6 +103,8 @@ describe("a stopping daemon", () => {
     await idle.nextAnswer();
     const busy = await openConnection(daemon.url);
     busy.socket.write("GET /api/health/ready HTTP/1.1\r\nHost: a\r\n");
+    const follower = await openConnection(daemon.url);
+    follower.socket.write(`GET /api/events HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\n`);
     // A response on a later connection proves that the daemon has read the incomplete head.
     expect((await connect(daemon.url, daemon.rootKey).health.ready()).ok).toBe(true);
     const exited = once(daemon.process, "exit");
@@ -110,13 +112,16 @@ describe("a stopping daemon", () => {
 
     expect(await idle.closed()).toBe("");
     expect((await connectionRefused(daemon.url))?.code).toBe("ECONNREFUSED");
-    busy.socket.write("\r\n");
-    const answer = await busy.nextAnswer();
-
-    expectRefusal(answer, "NOT_READY");
-    expect(answer.headers["retry-after"]).toBe("1");
-    expect(answer.text).toContain("stopping");
+    for (const { socket, nextAnswer } of [busy, follower]) {
+      socket.write("\r\n");
+      const answer = await nextAnswer();
+      expectRefusal(answer, "NOT_READY");
+      expect(answer.headers["retry-after"]).toBe("1");
+      expect(answer.text).toContain("stopping");
+    }
     expect(await exited).toEqual([0, null]);
+    expect(daemon.output()).toMatch(/"level":30.*"code":"NOT_READY"/);
+    expect(daemon.output()).not.toContain('"level":50');
   });
 
   test("exits within 15 s despite idle clients and a client that stops reading", async () => {

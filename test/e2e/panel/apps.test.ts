@@ -99,6 +99,23 @@ test("shows cause and position of an app's failure in overview, list and app pag
   expect(await page.locator("main .badge-good").count()).toBe(0);
 });
 
+test("shows the figures of an app after the first response with metrics", async () => {
+  const page = await fixture.open("keys");
+  const gate = new EventEmitter();
+  const opened = once(gate, "open");
+  await page.route("**/api/metrics.json*", async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await page.goto(`${fixture.daemon.url}/cpanel/apps/shop`);
+  await page.getByRole("heading", { name: "Isolates" }).waitFor();
+  const memory = page.getByRole("region", { name: "Memory", exact: true });
+  expect(await memory.count()).toBe(0);
+  gate.emit("open");
+  await memory.getByText(/^Now/).waitFor();
+  await page.getByRole("region", { name: "Running isolates" }).waitFor();
+});
+
 test("activates another version, and Undo activates the previous version", async () => {
   const page = await fixture.open("apps/shop/deployments");
   await page.getByText("Serving 1.1.0").waitFor();
@@ -118,6 +135,7 @@ test("activates another version, and Undo activates the previous version", async
 test("shows that no version is enabled when the last version is disabled", async () => {
   const page = await fixture.open("apps/@team/blog/deployments");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Disable version" }).click();
   await page.getByText("Every version is disabled, so no version is served.").waitFor();
   await expectAccessible(page);
   expect((await fetch(`${fixture.daemon.url}/@team/blog/`)).status).toBe(404);
@@ -131,6 +149,7 @@ test("deletes an app only after the user types its name", async () => {
   const dialog = page.getByRole("alertdialog");
   await dialog.getByText("/deleted-a/ then responds with 404.").waitFor();
   await expectAccessible(page);
+  expect(await dialog.getByText("secrets").count()).toBe(0);
   const button = dialog.getByRole("button", { name: "Delete app" });
   expect(await button.isDisabled()).toBe(true);
   await dialog.getByLabel("Type deleted-a to confirm").fill("deleted-a");

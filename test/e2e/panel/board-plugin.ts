@@ -4,6 +4,7 @@ import { packFiles } from "../../support/pack-files.js";
 export const boardManifest = `name: "@team/board"
 version: 1.2.0
 base: /board
+deploy: { digest: ${"a".repeat(64)}, at: 1, message: A new board, by: Anna }
 dependencies: [basis]
 menus:
   - { title: Board, icon: chart, path: /board/ }

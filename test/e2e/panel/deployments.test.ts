@@ -87,6 +87,19 @@ test("reverts the activation of a version when the user clicks Undo", async () =
   await expect.poll(served).toContain("two");
 });
 
+test("reports an action without a response as unknown until the user dismisses the message", async () => {
+  const page = await fixture.open("apps/shop/deployments", { provoked: [/ERR_FAILED/] });
+  await page.route("**/api/workers/_/shop/1.0.0/disable", (route) => route.abort());
+  await page.getByRole("button", { name: "Disable shop 1.0.0" }).click();
+  const message = page.getByText("The daemon did not respond, and has possibly carried out the request.");
+  await message.waitFor();
+  await page.getByText("The daemon does not respond.").waitFor({ state: "hidden" });
+  expect(await page.getByRole("alert").innerText()).not.toContain("failed");
+  await expectAccessible(page);
+  await page.getByRole("alert").getByRole("button", { name: "Dismiss" }).click();
+  await message.waitFor({ state: "detached" });
+});
+
 test("deletes a version after the user types its name", async () => {
   const page = await fixture.open("apps/shop/deployments");
   await page.getByRole("button", { name: "Delete shop 1.0.0" }).click();

@@ -38,6 +38,7 @@ test("shows a new key until the user confirms that the key is stored", async () 
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("Enter a name that tells").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("robot");
+  await page.getByText("Changes nothing. Reads all but the audit log, settings and values of variables.").waitFor();
   await page.getByRole("radio", { name: /custom/ }).check({ force: true });
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("Choose at least one permission.").waitFor();

@@ -105,6 +105,8 @@ test("disables and enables a plugin, and shows its details and dependent plugins
   await page.getByRole("heading", { name: "@team/board", level: 1 }).waitFor();
   expect(page.url()).toBe(`${daemon.url}/cpanel/plugins/@team/board`);
   await page.getByRole("heading", { name: "Loaded" }).waitFor();
+  // The manifest contains this name. The daemon does not verify it.
+  await page.getByText(/: A new board · Git user Anna$/).waitFor();
   await page.locator(".button-plain", { hasText: "Delete" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "basis" }).click();

@@ -14,12 +14,16 @@ let browser: PanelBrowser;
 
 beforeAll(async () => {
   [daemon, browser] = await Promise.all([startDaemon(), PanelBrowser.open()]);
-  const archive = await packFiles({ "manifest.yaml": manifestOf("@team/shop", "1.0.0"), "index.js": app });
-  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("shop.tgz", archive) });
+  await install();
 });
 afterAll(async () => {
   await Promise.all([daemon.dispose(), browser.close()]);
 });
+
+async function install(): Promise<void> {
+  const archive = await packFiles({ "manifest.yaml": manifestOf("@team/shop", "1.0.0"), "index.js": app });
+  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("shop.tgz", archive) });
+}
 
 const served = async () => (await fetch(`${daemon.url}/@team/shop/`)).text();
 
@@ -54,5 +58,23 @@ test("sets and removes a secret of an app, and shows changes that other clients 
   await confirm.getByRole("button", { name: "Remove secret" }).click();
   await page.getByRole("rowheader", { name: "STRIPE_KEY" }).waitFor({ state: "detached" });
   await expect.poll(served).toBe("none");
+  expect(browser.complaints).toEqual([]);
+});
+
+test("reports before an app is deleted that its secrets are kept for the next upload", async () => {
+  const root = connect(daemon.url, daemon.rootKey);
+  await root.secrets.set({ params: { scope: "@team", name: "shop", key: "STRIPE_KEY" }, body: { value: "kept" } });
+  const page = await browser.page(`${daemon.url}/cpanel/apps/@team/shop/deployments`);
+  await signIn(page, daemon.rootKey);
+  await page.getByRole("button", { name: "Delete app…" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Delete @team/shop?" });
+  await dialog.getByText("The secrets of the app are kept, and the next upload with this name receives them.").waitFor();
+  await dialog.getByText("runtimectl secrets remove @team/shop NAME").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("textbox").fill("@team/shop");
+  await dialog.getByRole("button", { name: "Delete app" }).click();
+  await page.getByText("@team/shop is deleted.").waitFor();
+  await install();
+  expect(await served()).toBe("kept");
   expect(browser.complaints).toEqual([]);
 });

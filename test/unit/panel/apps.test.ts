@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { activityOf, toApps } from "../../../src/cpanel/pages/apps/app.js";
+import { activityOf, memoryNote, toApps } from "../../../src/cpanel/pages/apps/app.js";
 import { filterApps, namespaceChoices, type AppFilters } from "../../../src/cpanel/pages/apps/app-filters.js";
 import { appUrl } from "../../../src/cpanel/pages/apps/app-url.js";
 import { effectOf, notesOf } from "../../../src/cpanel/pages/apps/upload-effect.js";
@@ -154,6 +154,14 @@ describe("the reason for which the panel prevents an upload", () => {
     if (reason === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(reason);
   });
+});
+
+test.each([
+  [0, undefined, "Now, without isolates"],
+  [1, 128, "Now; the limit is 128 MB"],
+  [3, 384, "Now; the limit of 3 isolates is 384 MB"],
+])("memoryNote names the limit of %d isolates once", (isolates, limit, note) => {
+  expect(memoryNote({ isolates, memoryLimitBytes: limit === undefined ? undefined : limit * 1024 * 1024 })).toBe(note);
 });
 
 test("pluralize, rate and megabytes return the displayed text of a number", () => {

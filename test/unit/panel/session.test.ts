@@ -4,6 +4,7 @@ import { DaemonAwayError } from "../../../src/cpanel/live/daemon-away-error.js";
 import { RememberedSession } from "../../../src/cpanel/session/remembered-session.js";
 import { Session } from "../../../src/cpanel/session/session.js";
 import { Theme } from "../../../src/cpanel/layout/theme.js";
+import * as changes from "../../../src/shared/contract/worker-changes.js";
 import { list } from "../../../src/shared/contract/workers.js";
 import { MemoryStorage, operator } from "./sample-data.js";
 
@@ -74,6 +75,19 @@ describe("Connection", () => {
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toBeInstanceOf(DaemonAwayError);
     expect(connection.state.get()).toEqual({ awaySinceMs: expect.any(Number) as number, discovery });
+  });
+
+  test("reports whether an unreachable daemon has possibly carried out a request", async () => {
+    const { connection, state } = openConnection();
+    await connection.find();
+    state.isAway = true;
+    const { list: read, restart } = connection.client({ workers: { list, restart: changes.restart } }).workers;
+    const params = { scope: "_", name: "shop", version: "1.0.0" };
+    await expect(read()).rejects.toMatchObject({ isOutcomeUnknown: false, message: expect.stringContaining("reconnects") as string });
+    await expect(restart({ params })).rejects.toMatchObject({
+      isOutcomeUnknown: true,
+      message: expect.stringContaining("possibly carried out") as string,
+    });
   });
 
   test("rejects with the error code when the daemon itself responds with 503", async () => {

@@ -18,6 +18,7 @@ export const command = defineCommand<[references: readonly string[]]>({
   ],
   notes:
     "Cannot be undone. To stop serving a version without deleting it, use runtimectl workers disable.\n" +
+    "Secrets of a deleted worker are kept, and the next upload with its name receives them. To remove one, use runtimectl secrets remove.\n" +
     "If some deletions fail, the others still happen, and the exit code is 9.",
   async run(context, [references]) {
     const items = [...new Set(references)].map((reference) => {
@@ -26,8 +27,11 @@ export const command = defineCommand<[references: readonly string[]]>({
     });
     const { client, settings } = await connect(context, { workers: { remove, removeVersion } });
     const whats = items.map(({ name, version, label }) => (version === undefined ? `${name} with all its versions` : label));
+    const [whole, ...others] = items.filter(({ version }) => version === undefined);
+    const owner = others.length === 0 ? whole?.name : "WORKER";
+    const kept = whole ? `, but no secrets (to remove one: runtimectl secrets remove ${owner} NAME)` : "";
     await confirmDestruction(context, {
-      consequence: `Delete ${whats.join(", ")}`,
+      consequence: `Delete ${whats.join(", ")}${kept}`,
       name: items.length === 1 ? (items[0]?.label ?? "") : pluralize(items.length, "item"),
       settings,
     });

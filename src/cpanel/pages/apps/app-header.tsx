@@ -72,7 +72,8 @@ export function AppHeader({ name, app, onChanged }: AppHeaderProps) {
         )}
         {entries.length > 0 && <ActionMenu label={`Actions of ${name}`} entries={entries} />}
       </PageHeading>
-      {actions.error !== undefined && <ErrorMessage title="The change failed" error={actions.error} />}
+      {actions.error !== undefined && <ErrorMessage title="The change failed" error={actions.error} onDismiss={actions.dismiss} />}
+      {actions.dialog}
       {isDeleting && <DeleteApp app={app} version={undefined} onClose={() => setDeleting(false)} onDeleted={onChanged} />}
     </>
   );

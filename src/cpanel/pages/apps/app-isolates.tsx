@@ -22,7 +22,7 @@ export function AppIsolates({ name }: { name: string }) {
   const api = useApi(operations);
   const { toasts } = usePanel();
   const mayStop = useMay("workers:restart");
-  const { isPending, error: failure, run } = useMutation();
+  const { isPending, error: failure, dismiss, run } = useMutation();
   const { data, error, refresh } = useResource(`isolates ${name}`, () => api.isolates.list({ query: { worker: name } }), {
     isWanted: useMay("workers:read"),
   });
@@ -38,7 +38,7 @@ export function AppIsolates({ name }: { name: string }) {
   return (
     <section aria-labelledby="app-isolates" className="app-isolates">
       <h2 id="app-isolates">Isolates</h2>
-      {failure !== undefined && <ErrorMessage title="The isolate could not be stopped" error={failure} />}
+      {failure !== undefined && <ErrorMessage title="The isolate could not be stopped" error={failure} onDismiss={dismiss} />}
       {error !== undefined && !(error instanceof DaemonAwayError) && <ErrorMessage title="The isolates could not be read" error={error} />}
       {data?.length === 0 && <p className="quiet">No isolate is running.</p>}
       {data !== undefined && data.length > 0 && (

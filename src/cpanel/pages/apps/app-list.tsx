@@ -75,7 +75,7 @@ export function AppList() {
           <SelectField label="Show" value={source} onChange={setSource} choices={sourceChoices} />
         </Toolbar>
       )}
-      {actions.error !== undefined && <ErrorMessage title="The change failed" error={actions.error} />}
+      {actions.error !== undefined && <ErrorMessage title="The change failed" error={actions.error} onDismiss={actions.dismiss} />}
       <ResourceList
         noun="app"
         permission="workers:read"
@@ -104,6 +104,7 @@ export function AppList() {
           </div>
         )}
       </ResourceList>
+      {actions.dialog}
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { AppTabProps } from "./app-tabs.js";
 import { useMemo } from "react";
 import { Chart } from "../../components/chart.js";
 import { ErrorMessage } from "../../components/error-message.js";
+import { LoadingRows } from "../../components/loading-rows.js";
 import { MeterBar } from "../../components/meter-bar.js";
 import { Sparkline } from "../../components/sparkline.js";
 import { StatTile } from "../../components/stat-tile.js";
@@ -13,13 +14,13 @@ import { RangeChoice, useRange } from "../overview/range-choice.js";
 import { currentFigure, sinceStartText, tileFigures } from "../overview/tile-figures.js";
 import { FailingTile, LatencyTile, RequestsTile } from "../overview/traffic.js";
 import { useMetricsHistory } from "../overview/use-metrics-history.js";
-import { activityOf } from "./app.js";
+import { activityOf, memoryNote } from "./app.js";
 import { AppIsolates } from "./app-isolates.js";
 import { useMetrics } from "./use-app-metrics.js";
 
 /** The first page of an app: its figures, charts of its history, and its isolates. */
 export function AppOverview({ app: { name } }: AppTabProps) {
-  const { data } = useMetrics(name);
+  const { data, error: metricsError } = useMetrics(name);
   const rows = (data?.workers ?? []).filter((row) => row.name === name);
   const [range] = useRange();
   const { series, markers, error, isLoaded } = useMetricsHistory(range, { worker: name });
@@ -35,25 +36,26 @@ export function AppOverview({ app: { name } }: AppTabProps) {
   return (
     <div className="app-overview">
       <RangeChoice />
-      <div className="stat-tile-group">
-        <div className="stat-tiles">
-          <RequestsTile {...figures.requests} />
-          <FailingTile {...figures.failing} />
-          <LatencyTile {...figures.latency} />
-          <StatTile
-            label="Memory"
-            value={megabytes(memoryBytes)}
-            {...(memoryLimitBytes === undefined ? {} : { unit: `of ${megabytes(memoryLimitBytes)}` })}
-            note={limitOfOne === 0 ? "Now, without isolates" : `Now; the limit of an isolate is ${megabytes(limitOfOne)}`}
-          >
-            {memoryLimitBytes !== undefined && <MeterBar value={memoryBytes} limit={memoryLimitBytes} />}
-          </StatTile>
-          <StatTile label="Running isolates" value={isolates.value.toLocaleString("en-GB")} note={isolates.note}>
-            <Sparkline label="Running isolates" values={isolates.values} format={String} />
-          </StatTile>
+      {data ? (
+        <div className="stat-tile-group">
+          <div className="stat-tiles">
+            <RequestsTile {...figures.requests} />
+            <FailingTile {...figures.failing} />
+            <LatencyTile {...figures.latency} />
+            <StatTile label="Memory" value={megabytes(memoryBytes)} note={memoryNote(activity)}>
+              {memoryLimitBytes !== undefined && <MeterBar value={memoryBytes} limit={memoryLimitBytes} />}
+            </StatTile>
+            <StatTile label="Running isolates" value={isolates.value.toLocaleString("en-GB")} note={isolates.note}>
+              <Sparkline label="Running isolates" values={isolates.values} format={String} />
+            </StatTile>
+          </div>
+          <p className="quiet small">{sinceStartText({ startedAt: data.daemon.startedAt, requests, failed })}</p>
         </div>
-        {data && <p className="quiet small">{sinceStartText({ startedAt: data.daemon.startedAt, requests, failed })}</p>}
-      </div>
+      ) : metricsError === undefined || metricsError instanceof DaemonAwayError ? (
+        <LoadingRows noun="figure" />
+      ) : (
+        <ErrorMessage title="The metrics could not be read" error={metricsError} />
+      )}
       {error !== undefined && !(error instanceof DaemonAwayError) && <ErrorMessage title="The history could not be read" error={error} />}
       <MissingInstances noun="values" />
       {isLoaded && <HistoryCharts series={series} markers={markers} />}

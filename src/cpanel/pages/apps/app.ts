@@ -2,6 +2,7 @@ import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
 import type { Deployment } from "../../../shared/deployment.js";
 import { failureShare } from "../../../shared/failure-share.js";
 import type { Worker } from "../../../shared/contract/workers.js";
+import { megabytes } from "../overview/figures.js";
 import { activeVersionOf, toInstalledWorker, type InstalledVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 
 /** A worker with all its versions, uploaded and built-in. */
@@ -79,6 +80,13 @@ export function activityOf(metrics: readonly WorkerMetrics[]): AppActivity {
     p50Ms: highest(metrics.map(({ latency }) => latency.recent.p50Ms)),
     p99Ms: highest(metrics.map(({ latency }) => latency.recent.p99Ms)),
   };
+}
+
+/** Returns the period of an app's memory and the limit of its isolates, such as `Now; the limit is 128 MB`. */
+export function memoryNote({ isolates, memoryLimitBytes }: Pick<AppActivity, "isolates" | "memoryLimitBytes">): string {
+  if (memoryLimitBytes === undefined) return "Now, without isolates";
+  const owner = isolates === 1 ? "" : ` of ${isolates.toLocaleString("en-GB")} isolates`;
+  return `Now; the limit${owner} is ${megabytes(memoryLimitBytes)}`;
 }
 
 function isolateCount({ running, starting, draining }: WorkerMetrics["isolates"]): number {

@@ -3,9 +3,11 @@ import { activeVersionOf } from "../../../shared/worker-versions.js";
 import { ConfirmByName } from "../../components/confirm-by-name.js";
 import { pluralize } from "../../components/pluralize.js";
 import { useApi } from "../../live/use-api.js";
+import { useResource } from "../../live/use-resource.js";
 import { usePanel } from "../../use-panel.js";
 import type { App } from "./app.js";
 import { appOperations } from "./app-operations.js";
+import { secretOperations } from "./secrets/secret-operations.js";
 
 interface DeleteAppProps {
   readonly app: App;
@@ -37,11 +39,28 @@ export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) 
       onConfirm={remove}
       onClose={onClose}
     >
-      {version === undefined
-        ? `${pluralize(app.versions.length, "version")} with all files are deleted permanently. `
-        : "The version and its files are deleted permanently. "}
-      {consequence(app, version)}
+      <p>
+        {version === undefined
+          ? `${pluralize(app.versions.length, "version")} with all files are deleted permanently. `
+          : "The version and its files are deleted permanently. "}
+        {consequence(app, version)}
+      </p>
+      {isLast && <KeptSecrets app={app.name} />}
     </ConfirmByName>
+  );
+}
+
+/** Reports that the daemon keeps the secrets of a deleted app, with the command that removes them. Hidden if the app has no secrets. */
+function KeptSecrets({ app }: { readonly app: string }) {
+  const api = useApi(secretOperations);
+  const { data, error } = useResource(`secrets.${app}`, () => api.secrets.list({ params: toPathSegments(app) }));
+  const hasSecrets = data ? data.secrets.some(({ source }) => source === "worker") : error !== undefined;
+  if (!hasSecrets) return null;
+  return (
+    <p>
+      The secrets of the app are kept, and the next upload with this name receives them. To remove one:{" "}
+      <code>runtimectl secrets remove {app} NAME</code>
+    </p>
   );
 }
 

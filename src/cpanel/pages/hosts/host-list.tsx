@@ -73,7 +73,7 @@ export function HostList({ worker: only }: HostListProps) {
   } as const;
   return (
     <>
-      {adding.error !== undefined && <ErrorMessage title={`${tried} could not be added`} error={adding.error} />}
+      {adding.error !== undefined && <ErrorMessage title={`${tried} could not be added`} error={adding.error} onDismiss={adding.dismiss} />}
       {only === undefined ? (
         <FilteredList
           {...list}

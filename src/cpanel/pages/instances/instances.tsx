@@ -31,7 +31,9 @@ export function Instances({ rest }: SectionProps) {
   return (
     <>
       <PageHeading title="Instances" {...(resource.data ? { note: noteOf(all) } : {})} />
-      {actions.error !== undefined && <ErrorMessage title="The drain could not be ended" error={actions.error} />}
+      {actions.error !== undefined && (
+        <ErrorMessage title="The drain could not be ended" error={actions.error} onDismiss={actions.dismiss} />
+      )}
       {all.length > 1 ? (
         <FilteredList
           {...list}

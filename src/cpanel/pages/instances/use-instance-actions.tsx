@@ -11,6 +11,8 @@ const DrainInstance = lazy(async () => ({ default: (await import("./drain-instan
 export interface InstanceActions {
   readonly isPending: boolean;
   readonly error: unknown;
+  /** Removes the error of the last action. */
+  readonly dismiss: () => void;
   /** Opens the dialog that asks for confirmation. After the confirmation, the daemon reports that it is not ready. */
   readonly drain: (instance: Instance) => void;
   readonly endDrain: (instance: Instance) => void;
@@ -22,7 +24,7 @@ export interface InstanceActions {
 export function useInstanceActions(refresh: () => Promise<void>): InstanceActions {
   const api = useApi(instanceOperations);
   const { toasts } = usePanel();
-  const { isPending, error, run } = useMutation();
+  const { isPending, error, dismiss, run } = useMutation();
   const [asked, setAsked] = useState<Instance>();
   const endDrain = ({ id, name }: Pick<Instance, "id" | "name">) =>
     void run(async () => {
@@ -38,6 +40,7 @@ export function useInstanceActions(refresh: () => Promise<void>): InstanceAction
   return {
     isPending,
     error,
+    dismiss,
     drain: setAsked,
     endDrain,
     dialog: asked && (

@@ -19,7 +19,7 @@ interface KeyRightsProps {
 const roleNotes: Readonly<Record<Role, string>> = {
   admin: "All actions, including those on keys.",
   editor: "Installs, removes and restarts apps and plugins.",
-  viewer: "Reads everything, changes nothing.",
+  viewer: "Changes nothing. Reads all but the audit log, settings and values of variables.",
   custom: "Only the permissions that you choose.",
 };
 

@@ -110,7 +110,7 @@ export function IncidentList({ incidents, plugins, keys }: Incidents) {
   return (
     <section className="card incidents" aria-labelledby="overview-attention">
       <h2 id="overview-attention">Needs attention</h2>
-      {appActions.error !== undefined && <ErrorMessage title="The change failed" error={appActions.error} />}
+      {appActions.error !== undefined && <ErrorMessage title="The change failed" error={appActions.error} onDismiss={appActions.dismiss} />}
       {pluginActions.failure && <ErrorMessage {...pluginActions.failure} />}
       <ul>
         {shown.map((incident) => (

@@ -74,8 +74,8 @@ function Detail({ row, rows, onChanged }: { row: PluginRow; rows: readonly Plugi
           {plugin.deploy && (
             <Fact name="Deployed">
               <AbsoluteTime at={plugin.deploy.at} />
-              {plugin.deploy.by !== undefined && ` by ${plugin.deploy.by}`}
               {plugin.deploy.message !== undefined && `: ${plugin.deploy.message}`}
+              {plugin.deploy.by !== undefined && <span className="quiet"> · Git user {plugin.deploy.by}</span>}
             </Fact>
           )}
         </Facts>

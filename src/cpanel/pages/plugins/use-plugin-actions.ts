@@ -9,8 +9,8 @@ import { pluginOperations } from "./plugin-operations.js";
 export interface PluginActions {
   /** Subject of the pending action: the name of a plugin, or `reload`. */
   readonly pending: string | undefined;
-  /** Title and error of the last action. Undefined if the last action succeeded. */
-  readonly failure: { readonly title: string; readonly error: unknown } | undefined;
+  /** Title and error of the last action, and a function that removes both. Undefined if the last action succeeded. */
+  readonly failure: { readonly title: string; readonly error: unknown; readonly onDismiss: () => void } | undefined;
   readonly toggle: (plugin: Plugin) => Promise<void>;
   readonly reload: () => Promise<void>;
 }
@@ -21,7 +21,7 @@ export const reloading = "reload";
 export function usePluginActions(refresh: () => Promise<void>): PluginActions {
   const api = useApi(pluginOperations);
   const { toasts } = usePanel();
-  const { isPending, error, run } = useMutation();
+  const { isPending, error, dismiss, run } = useMutation();
   const [tried, setTried] = useState({ subject: "", title: "" });
   const attempt = async (subject: string, title: string, action: () => Promise<void>) => {
     setTried({ subject, title });
@@ -49,7 +49,7 @@ export function usePluginActions(refresh: () => Promise<void>): PluginActions {
     });
   return {
     pending: isPending ? tried.subject : undefined,
-    failure: error === undefined ? undefined : { title: tried.title, error },
+    failure: error === undefined ? undefined : { title: tried.title, error, onDismiss: dismiss },
     toggle: ({ name, enabled }) => setEnabled(name, !enabled, true),
     reload,
   };

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ConfigFault, ConfigField } from "../../../shared/contract/configuration.js";
 import { nearestWord } from "../../../shared/nearest-word.js";
 import { parseSizeBytes, writtenSize } from "../../../shared/size.js";
-import { WorkerManifest } from "../../../shared/worker-manifest.js";
+import { mostInstances, WorkerManifest } from "../../../shared/worker-manifest.js";
 import { issueText, validationMessage } from "../../../shared/validation-message.js";
 
 export type ManifestFields = Readonly<Record<string, unknown>>;
@@ -84,10 +84,12 @@ const limitRules: Partial<Readonly<Record<FieldName, (value: unknown, limits: Wo
   memory: (value, limits) => limitedSize(value, limits.workerMemoryMaxBytes, "RUNTIME_WORKER_MEMORY_MAX"),
   maxBodySize: (value, limits) => limitedSize(value, limits.maxBodySizeBytes, "RUNTIME_MAX_BODY_SIZE"),
   data: (value, limits) => ({ value, limit: writtenSize(limits.workerDataMaxBytes) }),
-  instances: (value, { poolSize: limit }) =>
-    typeof value === "number" && value > limit
-      ? { value: limit, limit, isReplaced: true, note: `RUNTIME_POOL_SIZE allows ${limit} isolates; the manifest requests ${value}.` }
-      : { value, limit },
+  instances: (value, { poolSize }) => {
+    const limit = Math.min(poolSize, mostInstances);
+    return typeof value === "number" && value > poolSize
+      ? { value: limit, limit, isReplaced: true, note: `RUNTIME_POOL_SIZE allows ${poolSize} isolates; the manifest requests ${value}.` }
+      : { value, limit };
+  },
   permissions: (value, { permissions }) => ({ value, limit: permissions.filter((permission) => permission !== "network") }),
   network: (value, { networkMode }) => limitedNetwork(value, networkMode),
 };

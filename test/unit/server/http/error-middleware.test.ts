@@ -13,7 +13,8 @@ const details = { kind: "restored", missingCount: 1, missing: [{ revision: 5, ch
 /** Returns the details of an INDEX_DIVERGED error for a key. */
 async function detailsFor(key: { permissions: Permission[]; namespaces: string[] } | undefined): Promise<unknown> {
   const app = new Koa();
-  app.use(errorMiddleware({ log: createLog({ level: "silent" }), allowedMethods: () => [], onFailure: () => undefined }));
+  const log = createLog({ level: "silent" });
+  app.use(errorMiddleware({ log, allowedMethods: () => [], isStopping: () => false, onFailure: () => undefined }));
   app.use((context) => {
     if (key) context.state["principal"] = { id: 1, name: "deploys", keyPrefix: "", role: "custom", ...key };
     throw new ApiError("INDEX_DIVERGED", "Nothing was changed.", { details });

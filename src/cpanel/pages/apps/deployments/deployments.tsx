@@ -24,7 +24,7 @@ export function Deployments({ app, onChanged }: AppTabProps) {
   const isReadOnly = !may.change && !may.restart && !may.remove;
   return (
     <>
-      {switches.error !== undefined && <ErrorMessage title="The change failed" error={switches.error} />}
+      {switches.error !== undefined && <ErrorMessage title="The change failed" error={switches.error} onDismiss={switches.dismiss} />}
       <ol className="timeline" aria-label={`Versions of ${app.name}`}>
         {timelineOf(app).map((installed) => (
           <Deployment
@@ -52,6 +52,7 @@ export function Deployments({ app, onChanged }: AppTabProps) {
         </div>
       )}
       {may.remove && !removable && <p className="quiet app-note">This app is part of the daemon. It cannot be changed or deleted.</p>}
+      {switches.dialog}
       {deleting && <DeleteApp app={app} version={deleting.version} onClose={() => setDeleting(undefined)} onDeleted={onChanged} />}
     </>
   );

@@ -64,7 +64,7 @@ const instanceColumn: Column<CronRun> = {
 export function Schedule({ job, run, onRun }: ScheduleProps) {
   const mayRun = useMay("workers:restart");
   const { toasts } = usePanel();
-  const { isPending, error, run: attempt } = useMutation();
+  const { isPending, error, dismiss, run: attempt } = useMutation();
   const { worker, index, schedule, method, endpoint, on, nextRun, isRunning, runs = [], problem } = job;
   const title = `${method} ${endpoint}`;
   const runText = isPending ? "Running…" : "Run now";
@@ -110,7 +110,7 @@ export function Schedule({ job, run, onRun }: ScheduleProps) {
           </Button>
         )}
       </div>
-      {error !== undefined && <ErrorMessage title={`${title} did not run`} error={error} />}
+      {error !== undefined && <ErrorMessage title={`${title} did not run`} error={error} onDismiss={dismiss} />}
       {problem !== undefined && <p className="quiet">{problem}</p>}
       {runs.length === 0 ? (
         <p className="quiet">No run yet.</p>

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { activeVersionOf, conflictingVersions, type InstalledVersion } from "../../../shared/worker-versions.js";
 import { pluralize } from "../../components/pluralize.js";
@@ -7,25 +7,32 @@ import { useApi } from "../../live/use-api.js";
 import { usePanel } from "../../use-panel.js";
 import type { App } from "./app.js";
 import { appOperations } from "./app-operations.js";
+import { DisableApp } from "./disable-app.js";
 
 export interface AppActions {
   readonly isPending: boolean;
   readonly error: unknown;
+  /** Removes the error of the last action. */
+  readonly dismiss: () => void;
+  /** Enables or disables a version. Opens a dialog that asks for confirmation if the app then has no active version. */
   readonly toggle: (app: App, installed: InstalledVersion) => void;
   /** Activates a version: enables it, then disables the versions that have priority over it. */
   readonly serve: (app: App, installed: InstalledVersion) => void;
   readonly restart: (app: App, installed: InstalledVersion) => void;
+  /** The open dialog. The component that uses `toggle` renders it. */
+  readonly dialog: ReactNode;
 }
 
 type Step = readonly [verb: "enable" | "disable", version: string];
 
 const opposite = { enable: "disable", disable: "enable" } as const;
 
-/** Provides the version actions that need no confirmation. After enabling, disabling or activating a version, the message offers Undo. */
+/** Provides the actions on the versions of apps. After enabling, disabling or activating a version, the message offers Undo. */
 export function useAppActions(onChanged: () => Promise<void>): AppActions {
   const api = useApi(appOperations);
   const { toasts } = usePanel();
-  const { isPending, error, run } = useMutation();
+  const { isPending, error, dismiss, run } = useMutation();
+  const [asked, setAsked] = useState<{ readonly app: App; readonly installed: InstalledVersion }>();
   return useMemo(() => {
     const params = (app: App, version: string) => ({ params: { ...toPathSegments(app.name), version } });
     const take = async (app: App, steps: readonly Step[]) => {
@@ -49,12 +56,18 @@ export function useAppActions(onChanged: () => Promise<void>): AppActions {
         subject: app.name,
         action: { label: "Undo", run: () => void run(async () => void (await take(app, back))) },
       });
-    const toggle = (app: App, installed: InstalledVersion) =>
+    const switchVersion = (app: App, installed: InstalledVersion) =>
       void run(async () => {
         const verb = installed.enabled ? "disable" : "enable";
         const back = await take(app, [[verb, installed.version]]);
-        say(app, `${app.name} ${installed.version} is ${verb}d. ${afterwards(app, installed)}`, back);
+        const active = activeAfter(app, installed);
+        const outcome = active ? `${active.version} is active.` : "No version is active.";
+        say(app, `${app.name} ${installed.version} is ${verb}d. ${outcome}`, back);
       });
+    const toggle = (app: App, installed: InstalledVersion) => {
+      if (activeAfter(app, installed)) switchVersion(app, installed);
+      else setAsked({ app, installed });
+    };
     const serve = (app: App, installed: InstalledVersion) =>
       void run(async () => {
         const inTheWay = conflictingVersions(installed, app.versions);
@@ -71,13 +84,24 @@ export function useAppActions(onChanged: () => Promise<void>): AppActions {
           subject: app.name,
         });
       });
-    return { isPending, error, toggle, serve, restart };
-  }, [api, onChanged, toasts, isPending, error]);
+    const close = () => setAsked(undefined);
+    const dialog = asked && (
+      <DisableApp
+        {...asked}
+        onConfirm={() => {
+          close();
+          switchVersion(asked.app, asked.installed);
+        }}
+        onClose={close}
+      />
+    );
+    return { isPending, error, dismiss, toggle, serve, restart, dialog };
+  }, [api, onChanged, toasts, isPending, error, asked]);
 }
 
-/** Returns a sentence that names the active version after `toggled` is enabled or disabled. */
-function afterwards(app: App, toggled: InstalledVersion): string {
-  const versions = app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed));
-  const serving = activeVersionOf(versions);
-  return serving ? `${serving.version} is active.` : "No version is active.";
+/** Returns the active version after `toggled` is enabled or disabled. Undefined if no version is then enabled. */
+function activeAfter(app: App, toggled: InstalledVersion): InstalledVersion | undefined {
+  return activeVersionOf(
+    app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed)),
+  );
 }
