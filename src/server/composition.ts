@@ -71,15 +71,6 @@ export async function openServices(
   let metricsHistory: MetricsHistory | undefined;
   const events = new RuntimeEvents({ now: Date.now, onPublished: (event) => metricsHistory?.noteEvent(event) });
   const { store, registry } = await openKeyStore(config, events, log);
-  const hosts = new HostTable({ records: store.records, config });
-  const secrets = await SecretStore.open({
-    records: store.records,
-    keySource: config.secretsKey,
-    hasPrimary: config.primary !== undefined,
-    onChange: (owners) => void engine.restartWorkers((worker) => owners.has(worker) || owners.has(namespaceOf(worker) ?? worker)),
-    log,
-  });
-  const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
   const diskSpace = createDiskSpace(config);
   const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
   const logs = new WorkerLogs({
@@ -89,62 +80,6 @@ export async function openServices(
     retention: createLogRetention(config, log, diskSpace),
     onError: (entry) => workerHealth.noteError(entry),
   });
-  const { healthRecords, workerHealth } = await openHealth(config, {
-    meterOf: (name, version) => engine.meterOf(name, version),
-    versionsOf: (name) => packages.versionsOf(name),
-    fullDataNames: () => engine.storage.full,
-    cronFailureOf: (name) => cronJobs.failureOf(name),
-    publish: (event) => events.publish(event),
-    log,
-  });
-  const cronSources = { registry, leases: store.leases, logs, call: (call: CronCall) => engine.call(call), now: nowSeconds, log };
-  const { cronRuns, cronSlots, cronJobs } = await openCron(config, cronSources);
-  const answering = new ActiveVersionTracker((event) => events.publish(event));
-  const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
-  const changes = new Changes({ events, audit, redact: (text) => redactCredentials(text, config.rootKey) });
-  const tools = new PackageTools(limits);
-  const workerSources = {
-    directories: config.workerDirectories,
-    // The panel is the only built-in worker. If the daemon does not serve the panel, it does not need this directory.
-    builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
-  };
-  const pluginSources = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
-  const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
-  const retire = (folder: string, movedTo: string | undefined) => engine.retire(folder, movedTo);
-  const packageStores = await openPackageStore(config, { store, engine: () => engine, tools, log });
-  const packages: WorkerPackages = await WorkerPackages.open({
-    ...workerSources,
-    reservedNames: reservedNames(config.apiBase),
-    tools,
-    ...packageStores.workers,
-    knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
-    log,
-    refusal,
-    onActiveVersion: (name, version) => {
-      cronJobs.plan(name, version);
-      hosts.noteRequested(name, version?.manifest.hosts ?? []);
-      secrets.noteActive(name, version?.manifest.secrets);
-      answering.note(name, version?.version);
-      workerHealth.noteActive(name, version);
-    },
-    isPluginBase: (base) => pluginPackages.isBase(base),
-    secrets,
-    check: (version, kind) => {
-      const environment = () => secrets.environmentOf(version.name, version.manifest, { withStaged: true });
-      return engine.check(version, environment, kind === "request");
-    },
-    retire,
-    onElsewhere: ({ type, name, version }) => {
-      // Deletes the logs and runs of a worker after its last version, because a package store reports a deleted worker as the deletion of
-      // each version.
-      if (type === "worker.version-deleted" && !packages.isInstalled(name, undefined)) {
-        logs.forget(name);
-        cronRuns.forget(name);
-      }
-      events.publish(eventOfOtherDaemon({ type, subject: { name, version } }));
-    },
-  });
-  cronRuns.retain((name) => packages.isInstalled(name, undefined));
   const besidePackages = await slotsBesidePackages(config);
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
@@ -183,6 +118,71 @@ export async function openServices(
     logs,
     log,
   });
+  const hosts = new HostTable({ records: store.records, config });
+  const secrets = await SecretStore.open({
+    records: store.records,
+    keySource: config.secretsKey,
+    hasPrimary: config.primary !== undefined,
+    onChange: (owners) => void engine.restartWorkers((worker) => owners.has(worker) || owners.has(namespaceOf(worker) ?? worker)),
+    log,
+  });
+  const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
+  const { healthRecords, workerHealth } = await openHealth(config, {
+    meterOf: (name, version) => engine.meterOf(name, version),
+    versionsOf: (name) => packages.versionsOf(name),
+    fullDataNames: () => engine.storage.full,
+    cronFailureOf: (name) => cronJobs.failureOf(name),
+    publish: (event) => events.publish(event),
+    log,
+  });
+  const cronSources = { registry, leases: store.leases, logs, call: (call: CronCall) => engine.call(call), now: nowSeconds, log };
+  const { cronRuns, cronSlots, cronJobs } = await openCron(config, cronSources);
+  const answering = new ActiveVersionTracker((event) => events.publish(event));
+  const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
+  const changes = new Changes({ events, audit, redact: (text) => redactCredentials(text, config.rootKey) });
+  const tools = new PackageTools(limits);
+  const workerPlaces = {
+    directories: config.workerDirectories,
+    // The panel is the only built-in worker. If the daemon does not serve the panel, it does not need this directory.
+    builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
+  };
+  const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
+  const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
+  const retire = (folder: string, movedTo: string | undefined) => engine.retire(folder, movedTo);
+  const packageStores = await openPackageStore(config, { store, engine, tools, log });
+  const packages: WorkerPackages = await WorkerPackages.open({
+    ...workerPlaces,
+    reservedNames: reservedNames(config.apiBase),
+    tools,
+    ...packageStores.workers,
+    knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
+    log,
+    refusal,
+    onActiveVersion: (name, version) => {
+      cronJobs.plan(name, version);
+      hosts.noteRequested(name, version?.manifest.hosts ?? []);
+      secrets.noteActive(name, version?.manifest.secrets);
+      answering.note(name, version?.version);
+      workerHealth.noteActive(name, version);
+    },
+    isPluginBase: (base) => pluginPackages.isBase(base),
+    secrets,
+    check: (version, kind) => {
+      const environment = () => secrets.environmentOf(version.name, version.manifest, { withStaged: true });
+      return engine.check(version, environment, kind === "request");
+    },
+    retire,
+    onElsewhere: ({ type, name, version }) => {
+      // Deletes the logs and runs of a worker after its last version, because a package store reports a deleted worker as the deletion of
+      // each version.
+      if (type === "worker.version-deleted" && !packages.isInstalled(name, undefined)) {
+        logs.forget(name);
+        cronRuns.forget(name);
+      }
+      events.publish(eventOfOtherDaemon({ type, subject: { name, version } }));
+    },
+  });
+  cronRuns.retain((name) => packages.isInstalled(name, undefined));
   await engine.storage.open();
   metricsHistory = await openMetricsHistory(config, { engine, packages, log });
   const dataCopies = await CopyServer.listen({ stateDirectory, copy: (name) => engine.storage.copy(name), log });

@@ -111,8 +111,8 @@ export async function openPackageStore(
   ]);
   const stores = await openOciStores({ source: packageSource, records, leases, isShared: primary !== undefined, log });
   const { archives, collector, versions: store } = stores;
-  const useOf: UseOf = (version) => engine().useOf(version);
-  const retire = (folder: string, movedTo: string | undefined) => engine().retire(folder, movedTo);
+  const useOf: UseOf = (version) => engine.useOf(version);
+  const retire = (folder: string, movedTo: string | undefined) => engine.retire(folder, movedTo);
   const plugins = new StoredPlugins({ archives, rows: stores.plugins, tools, retire, log });
   return {
     workers: { store, createStored: (options) => new StoredVersions({ ...options, store, archives, cacheSizeBytes, useOf }) },
@@ -132,8 +132,7 @@ export async function openPackageStore(
 
 interface PackageStoreSources {
   readonly store: Pick<KeyStore, "records" | "leases">;
-  /** Returns the engine, which is created after the store. */
-  readonly engine: () => WorkerEngine;
+  readonly engine: WorkerEngine;
   readonly tools: PackageTools;
   readonly log: Log;
 }

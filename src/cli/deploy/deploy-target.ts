@@ -9,13 +9,16 @@ export interface Located {
 
 /** The state of a package on the daemon before a deployment, and the operations that change this state. */
 export interface DeployTarget {
-  /** State of the version that is already installed under this version number. Undefined if no such version is installed. */
+  /**
+   * State of the version that is already installed under this version number. Undefined if no such version is installed, or if only this
+   * daemon has it: the upload then adds the version for all daemons.
+   */
   readonly existing: { readonly isEnabled: boolean; readonly digest: string | undefined } | undefined;
   /** The version number of the deployment. */
   readonly version: string;
   /** Source of the version number. For a plugin, the source is always the manifest. */
   readonly versionOrigin: ChosenVersion["origin"];
-  /** Content digest of the active version. Undefined if no deployment recorded the digest. */
+  /** Content digest of the active version. Undefined if no deployment recorded the digest, or if only this daemon has the version. */
   readonly activeDigest: string | undefined;
   /** Version number of the version that was active before the deployment. */
   readonly before: string | undefined;

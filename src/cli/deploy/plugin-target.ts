@@ -33,7 +33,8 @@ export class PluginTarget implements DeployTarget {
     this.#name = name;
     this.version = version;
     this.#installed = plugins.find((plugin) => plugin.name === name);
-    const isUploaded = this.#installed?.removable === true && this.#installed.version === version;
+    // A plugin that only the daemon has does not count, so that the upload adds it for all daemons.
+    const isUploaded = this.#installed?.removable === true && this.#installed.local !== true && this.#installed.version === version;
     this.existing = isUploaded ? { isEnabled: this.#installed.enabled, digest: this.#installed.deploy?.digest } : undefined;
     this.before = this.#installed?.version;
   }

@@ -56,7 +56,7 @@ export class WorkerTarget implements DeployTarget {
     this.#isBump = isBump;
     this.#rows = rows;
     this.#identity = { name, version };
-    const row = rows.find(({ versions }) => versions.includes(version));
+    const row = rows.find(({ versions, localVersions = [] }) => versions.includes(version) && !localVersions.includes(version));
     this.existing = row && { isEnabled: !row.disabledVersions.includes(version), digest: row.deploys?.[version]?.digest };
     this.before = activeVersionOf(installedVersions(rows))?.version;
   }
@@ -67,7 +67,8 @@ export class WorkerTarget implements DeployTarget {
 
   get activeDigest(): string | undefined {
     const { before } = this;
-    return before === undefined ? undefined : this.#rows.find(({ versions }) => versions.includes(before))?.deploys?.[before]?.digest;
+    const row = this.#rows.find(({ versions }) => before !== undefined && versions.includes(before));
+    return before === undefined || row?.localVersions?.includes(before) ? undefined : row?.deploys?.[before]?.digest;
   }
 
   forInstalledVersion(): WorkerTarget {
@@ -78,7 +79,8 @@ export class WorkerTarget implements DeployTarget {
 
   get loss(): string | undefined {
     const { name, version } = this.#identity;
-    return this.existing && `the upload replaces ${name}@${version}, which cannot be restored`;
+    const isReplaced = this.#rows.some(({ versions }) => versions.includes(version));
+    return isReplaced ? `the upload replaces ${name}@${version}, which cannot be restored` : undefined;
   }
 
   get newVersionHint(): string {

@@ -12,6 +12,7 @@ import type { UploadMeter } from "../metrics/upload-meter.js";
 /** The functions of plugin packages that these handlers use. */
 export interface PluginPackagesPort {
   discover(): InstalledPlugin[];
+  isLocal(plugin: InstalledPlugin): boolean;
   install(file: UploadedFile, authorise: (name: string) => void, activate: ActivateUpload): Promise<PlacedPlugin>;
   setEnabled(name: string, enabled: boolean): Promise<void>;
   remove(name: string): Promise<void>;
@@ -67,6 +68,7 @@ export function createPluginHandlers({
       path,
       removable,
       source,
+      ...(packages.isLocal(plugin) && { local: true }),
       version,
       enabled,
       status,

@@ -47,14 +47,14 @@ export class OciPackageStore implements PackageStore, PackageIndex {
    */
   readonly #deleted = new Set<string>();
   readonly #writer: IndexWriter;
-  readonly #listeners = new Set<(changes: readonly StoredChange[]) => void>();
+  readonly #listeners = new Set<(changes: readonly StoredChange[], isAccepted: boolean) => void>();
   readonly #stopFollowing: () => void;
 
   constructor(options: OciPackageStoreOptions) {
     this.#options = options;
     this.#writer = new IndexWriter(options.records);
-    this.#stopFollowing = options.records.onChange((changed) => this.#apply(changed));
-    this.#apply("all");
+    this.#stopFollowing = options.records.onChange((changed, isAccepted) => this.#apply(changed, isAccepted));
+    this.#apply("all", false);
   }
 
   get index(): PackageIndex {
@@ -93,8 +93,10 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return { sizeBytes: row.sizeBytes };
   }
 
-  /** Calls `listener` after changes of this and of other daemons. */
-  follow(listener: (changes: readonly StoredChange[]) => void): void {
+  /**
+   * Calls `listener` after changes of this and of other daemons. `isAccepted`: an operator has given up the versions that the index lacks.
+   */
+  follow(listener: (changes: readonly StoredChange[], isAccepted: boolean) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -205,14 +207,14 @@ export class OciPackageStore implements PackageStore, PackageIndex {
     return this.#versions.find({ name, version });
   }
 
-  #apply(changed: readonly StoredRecord[] | "all"): void {
+  #apply(changed: readonly StoredRecord[] | "all", isAccepted: boolean): void {
     const records = changedOfKind(changed, versionKind, this.#options.records);
     const changes: StoredChange[] = changed === "all" ? this.#forgetMissing(records) : [];
     for (const record of records) {
       const type = this.#applyRow(record);
       if (type && this.#listeners.size > 0) changes.push({ ...refOf(record.key), type, isElsewhere: this.#writer.isElsewhere(record) });
     }
-    if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
+    if (changes.length > 0 || isAccepted) for (const listener of this.#listeners) listener(changes, isAccepted);
   }
 
   /** Applies one record. Returns the kind of change, or undefined if the row is the same. */

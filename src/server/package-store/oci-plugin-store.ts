@@ -51,15 +51,15 @@ export class OciPluginStore {
   readonly #rows = new Map<string, PluginRow>();
   /** Plugins that a daemon has deleted. If the index is lost or empty, this set is empty too, so the daemon deletes no folders. */
   readonly #deleted = new Set<string>();
-  readonly #listeners = new Set<(changes: readonly PluginChange[]) => void>();
+  readonly #listeners = new Set<(changes: readonly PluginChange[], isAccepted: boolean) => void>();
   readonly #stopFollowing: () => void;
 
   constructor(options: OciPluginStoreOptions) {
     const { records } = options;
     this.#options = options;
     this.#writer = new IndexWriter(records);
-    this.#stopFollowing = records.onChange((changed) => this.#apply(changed));
-    this.#apply("all");
+    this.#stopFollowing = records.onChange((changed, isAccepted) => this.#apply(changed, isAccepted));
+    this.#apply("all", false);
   }
 
   rows(): readonly PluginRow[] {
@@ -75,7 +75,10 @@ export class OciPluginStore {
     return this.#deleted;
   }
 
-  follow(listener: (changes: readonly PluginChange[]) => void): void {
+  /**
+   * Calls `listener` after changes of this and of other daemons. `isAccepted`: an operator has given up the plugins that the index lacks.
+   */
+  follow(listener: (changes: readonly PluginChange[], isAccepted: boolean) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -125,19 +128,21 @@ export class OciPluginStore {
     return { kind: pluginKind, key, value: text, ifRevision: this.find(key)?.revision ?? 0 };
   }
 
-  #apply(changed: readonly StoredRecord[] | "all"): void {
+  #apply(changed: readonly StoredRecord[] | "all", isAccepted: boolean): void {
     const records = changedOfKind(changed, pluginKind, this.#options.records);
     const changes: PluginChange[] = [];
     if (changed === "all") {
       const names = new Set(records.filter(({ value }) => value !== undefined).map(({ key }) => key));
-      for (const name of this.#rows.keys()) if (!names.has(name)) this.#rows.delete(name);
+      const missing = [...this.#rows.keys()].filter((name) => !names.has(name));
+      for (const name of missing) this.#rows.delete(name);
+      if (isAccepted) changes.push(...missing.map((name) => ({ name, type: "plugin.deleted" as const, isElsewhere: true })));
       this.#deleted.clear();
     }
     for (const record of records) {
       const type = this.#applyRow(record);
       if (type) changes.push({ name: record.key, type, isElsewhere: this.#writer.isElsewhere(record) });
     }
-    if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
+    if (changes.length > 0 || isAccepted) for (const listener of this.#listeners) listener(changes, isAccepted);
   }
 
   #applyRow({ key: name, value, revision }: StoredRecord): PluginChange["type"] | undefined {

@@ -16,11 +16,12 @@ import { digestOfFolder } from "../packages/stored-folders.js";
 import { discardAfter, retireFolder, type RetireOptions } from "../packages/transactions/install-areas.js";
 import type { StagingArea } from "../packages/transactions/staging-area.js";
 import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
+import { listPackageFolders } from "../packages/worker-folders.js";
 import { writeInstallation } from "../packages/worker-version.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { uploadOf, type ArchiveStore } from "./archive-store.js";
 import type { OciPluginStore, PluginChange, PluginRow } from "./oci-plugin-store.js";
-import { editPackage, publishFolder } from "./package-edit.js";
+import { editPackage, forgetDigest, publishFolder } from "./package-edit.js";
 import { Retries } from "./retries.js";
 
 interface StoredPluginsOptions extends RetireOptions {
@@ -52,6 +53,8 @@ export class StoredPlugins implements PluginStore {
   readonly #retries = new Retries((name) => this.#applyLocked(name), this.#closing.signal);
   /** Reasons why plugins have other content than the index, by name. */
   readonly #problems = new Map<string, string>();
+  /** Names of plugins that an operator has given up, because the index lacks them. Contains a name until the plugin is removed. */
+  readonly #givenUp = new Set<string>();
   #area: StagingArea | undefined;
   #loading: PluginLoading | undefined;
 
@@ -77,11 +80,20 @@ export class StoredPlugins implements PluginStore {
   /** Starts to apply changes of the index to the plugin folders. Must be called after the first plugins were loaded. */
   follow(loading: PluginLoading): void {
     this.#loading = loading;
-    const { rows } = this.#options;
-    rows.follow((changes) => {
+    const { rows, log } = this.#options;
+    rows.follow((changes, isAccepted) => {
+      const lost = isAccepted ? this.#lostNames() : [];
+      for (const name of lost) this.#givenUp.add(name);
       for (const change of changes) this.#note(change.name, change);
+      for (const name of lost) if (changes.every((change) => change.name !== name)) this.#note(name);
     });
     for (const name of [...rows.rows().map((row) => row.name), ...rows.deletedNames()]) this.#note(name);
+    const plugins = this.#lostNames();
+    if (plugins.length > 0) log.warn({ plugins }, "the index does not contain these plugins; their downloaded files are used");
+  }
+
+  isShared(name: string): boolean {
+    return this.#options.rows.find(name) !== undefined && digestOfFolder(this.#folderOf(name)) !== undefined;
   }
 
   /** Resolves when this daemon has applied the changes that the index contains now, or has failed to apply them. */
@@ -115,17 +127,21 @@ export class StoredPlugins implements PluginStore {
 
   async changeFiles(units: readonly Unit[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local"> {
     const { rows, archives, tools } = this.#options;
+    const area = this.#area;
+    if (!area) return "local";
+    const lost = new Set(this.#lostNames().map((name) => this.#folderOf(name)));
+    for (const { folder } of units) if (lost.has(folder)) await forgetDigest(area, folder);
     const isShared = ({ name, folder }: Unit) =>
       folder === this.#folderOf(name) && (digestOfFolder(folder) !== undefined || (isBuiltIn && !existsSync(folder)));
     const unit = units.find(isShared);
-    if (!unit || !this.#area) return "local";
+    if (!unit) return "local";
     if (units.some(({ folder }) => folder !== unit.folder))
       throw new ApiError(
         "INVALID_REQUEST",
         "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one plugin. Send one call for each plugin.",
       );
     const { name } = unit;
-    const edit = (area: StagingArea) =>
+    const edit = () =>
       inTransaction(area, async (staged) => {
         const base = rows.find(name);
         const result = await editPackage(unit, change, {
@@ -140,8 +156,7 @@ export class StoredPlugins implements PluginStore {
         if (result !== "changed") await staged.discard();
         return result === "removed" ? "removed" : "changed";
       });
-    const area = this.#area;
-    return await this.#locks.run(name, () => edit(area));
+    return await this.#locks.run(name, edit);
   }
 
   async close(): Promise<void> {
@@ -198,7 +213,22 @@ export class StoredPlugins implements PluginStore {
     if (row && digest === undefined && existsSync(folder)) throw notFromStore(name, folder);
     if (row && row.digest !== digest) await this.#download(area, row);
     else if (row && readPackageMetadata(folder)?.enabled !== row.enabled) await this.#writeEnabled(area, row);
-    else if (!row && digest !== undefined && rows.deletedNames().has(name)) await this.#takeAway(area, name);
+    else if (!row && digest !== undefined) await this.#removeGone(area, name);
+    this.#givenUp.delete(name);
+  }
+
+  /** Removes the folder of a plugin that a daemon deleted, or that an operator gave up. */
+  async #removeGone(area: StagingArea, name: string): Promise<void> {
+    const { rows, log } = this.#options;
+    const isDeleted = rows.deletedNames().has(name);
+    if (!isDeleted && !this.#givenUp.has(name)) return;
+    await this.#takeAway(area, name);
+    if (isDeleted) log.info({ plugin: name }, "removed a plugin that the index lists as deleted");
+    else
+      log.warn(
+        { plugin: name },
+        "removed a plugin that the primary lacks, because an operator accepted its rows; upload it again if you need it",
+      );
   }
 
   /** Downloads, verifies, unpacks and loads a plugin, then replaces its folder. */
@@ -261,6 +291,15 @@ export class StoredPlugins implements PluginStore {
       void Promise.resolve(retired).then(() => staged.discard());
     });
     await this.#loading?.reload();
+  }
+
+  /** Returns the names of downloaded plugins that the index has lost. Only this daemon then uses them. */
+  #lostNames(): string[] {
+    const { rows } = this.#options;
+    const area = this.#area?.directory;
+    const downloaded = area === undefined ? [] : listPackageFolders(area).filter((folder) => digestOfFolder(folder) !== undefined);
+    const names = downloaded.map((folder) => path.relative(area ?? "", folder));
+    return names.filter((name) => !rows.find(name) && !rows.deletedNames().has(name) && !this.#givenUp.has(name));
   }
 
   #folderOf(name: string): string {

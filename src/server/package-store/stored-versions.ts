@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { toggledManifest } from "../packages/manifest-fields.js";
 import type { FileChange } from "../packages/files/mounts.js";
 import type { Unit } from "../packages/files/package-folder.js";
-import type { StoredChange, StoredVersion } from "../packages/package-store.js";
+import type { PackageRef, StoredChange, StoredVersion } from "../packages/package-store.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
 import { discardAfter, movesOf, newPath, retireFolder } from "../packages/transactions/install-areas.js";
 import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
@@ -12,7 +12,7 @@ import type { StoredWorkers, StoredWorkersOptions } from "../packages/worker-pac
 import { writeInstallation, type InstalledVersion } from "../packages/worker-version.js";
 import type { OciPackageStore } from "./oci-package-store.js";
 import type { ArchiveStore } from "./archive-store.js";
-import { editPackage } from "./package-edit.js";
+import { editPackage, forgetDigest } from "./package-edit.js";
 import { PackageCache, type DownloadedVersion, type UseOf } from "./package-cache.js";
 import { Retries } from "./retries.js";
 
@@ -35,6 +35,8 @@ export class StoredVersions implements StoredWorkers {
   readonly #closing = new AbortController();
   readonly #retries = new Retries((name) => this.#applyLocked(name), this.#closing.signal);
   readonly #cache: PackageCache;
+  /** Names of the workers whose versions an operator has given up, if the index lacks them. Contains a name until its versions are removed. */
+  readonly #givenUp = new Set<string>();
 
   constructor(options: StoredVersionsOptions) {
     const { store, archives, cacheSizeBytes: sizeBytes, useOf, log } = options;
@@ -47,7 +49,7 @@ export class StoredVersions implements StoredWorkers {
       evict: (version) => this.#evict(version),
       log,
     });
-    store.follow((changes) => this.#note(changes));
+    store.follow((changes, isAccepted) => this.#note(changes, isAccepted));
   }
 
   /** Adds the versions of the index to the catalog. Starts to apply the changes that other daemons made while this daemon was stopped. */
@@ -59,11 +61,9 @@ export class StoredVersions implements StoredWorkers {
       if (existsSync(this.#workerFolder(name))) this.#follow(name);
     }
     for (const name of catalog.names()) {
-      const absent = this.#absentVersions(name);
-      if (absent.some((version) => index.isDeleted(version))) this.#follow(name);
-      const kept = absent.filter((version) => !index.isDeleted(version)).map(({ version }) => version);
-      if (kept.length > 0)
-        log.warn({ name, versions: kept }, "the index does not contain these versions; their downloaded files are served");
+      if (this.#absentVersions(name).some((version) => index.isDeleted(version))) this.#follow(name);
+      const versions = versionsOf(this.#lostVersions(name));
+      if (versions.length > 0) log.warn({ name, versions }, "the index does not contain these versions; their downloaded files are served");
     }
   }
 
@@ -94,7 +94,11 @@ export class StoredVersions implements StoredWorkers {
       ({ name, directory, folder }) => directory === area.directory && store.has({ name, version: path.basename(folder) }),
     );
     const [unit] = stored;
-    if (!unit) return "local";
+    if (!unit) {
+      const lost = units.flatMap(({ name, folder }) => this.#lostVersions(name).filter((each) => each.folder === folder));
+      for (const { folder } of lost) await forgetDigest(area, folder);
+      return "local";
+    }
     if (units.some(({ folder }) => folder !== unit.folder)) {
       throw new ApiError(
         "INVALID_REQUEST",
@@ -131,8 +135,14 @@ export class StoredVersions implements StoredWorkers {
     await Promise.all([...this.#following.values(), this.#cache.close()]);
   }
 
-  #note(changes: readonly StoredChange[]): void {
-    for (const name of new Set(changes.map((change) => change.name)))
+  /** Applies changes of the index. `isAccepted`: an operator has given up the downloaded versions that the index lacks. */
+  #note(changes: readonly StoredChange[], isAccepted: boolean): void {
+    const names = new Set(changes.map((change) => change.name));
+    if (isAccepted) {
+      for (const name of this.#options.catalog.names()) if (this.#lostVersions(name).length > 0) names.add(name);
+      for (const name of names) this.#givenUp.add(name);
+    }
+    for (const name of names)
       this.#follow(
         name,
         changes.filter((change) => change.name === name),
@@ -210,15 +220,28 @@ export class StoredVersions implements StoredWorkers {
     });
   }
 
-  /** Removes the folders of versions that a daemon deleted. */
+  /** Removes the folders of versions that a daemon deleted, or that an operator gave up. */
   async #removeGone(name: string): Promise<void> {
-    const { area, catalog, store: index, retiring } = this.#options;
-    const gone = this.#absentVersions(name).filter((version) => index.isDeleted(version));
-    if (gone.length === 0) return;
+    const { store: index, log } = this.#options;
+    const absent = this.#absentVersions(name);
+    const deleted = absent.filter((version) => index.isDeleted(version));
+    const givenUp = this.#givenUp.has(name) ? absent.filter((version) => !index.isDeleted(version)) : [];
+    const targets = [...deleted, ...givenUp].map(({ folder }) => folder);
+    if (targets.length > 0) await this.#takeAway(name, targets);
+    this.#givenUp.delete(name);
+    if (deleted.length > 0) log.info({ name, versions: versionsOf(deleted) }, "removed versions that the index lists as deleted");
+    if (givenUp.length > 0)
+      log.warn(
+        { name, versions: versionsOf(givenUp) },
+        "removed versions that the primary lacks, because an operator accepted its rows; upload them again if you need them",
+      );
+  }
+
+  async #takeAway(name: string, targets: string[]): Promise<void> {
+    const { area, catalog, retiring } = this.#options;
     const workerFolder = this.#workerFolder(name);
     await inTransaction(area, async (staged) => {
       let retired: Promise<void>[] = [];
-      const targets = gone.map(({ folder }) => folder);
       await area.exclusively(() =>
         staged.takeAway(targets, (movedTo) => {
           const moves = movesOf(targets, movedTo);
@@ -249,6 +272,11 @@ export class StoredVersions implements StoredWorkers {
         return retired !== undefined;
       });
     return await locks.run(name, () => tools.paths.run(`/${name}`, evict));
+  }
+
+  /** Returns the downloaded versions that the index has lost. Only this daemon serves them. */
+  #lostVersions(name: string) {
+    return this.#givenUp.has(name) ? [] : this.#absentVersions(name).filter((version) => !this.#options.store.isDeleted(version));
   }
 
   /** Returns the downloaded versions that the index does not contain. */
@@ -304,6 +332,10 @@ export class StoredVersions implements StoredWorkers {
   #workerFolder(name: string): string {
     return path.join(this.#options.area.directory, name);
   }
+}
+
+function versionsOf(found: readonly PackageRef[]): string[] {
+  return found.map(({ version }) => version);
 }
 
 function otherIdentity(name: string, version: string): ApiError {

@@ -102,6 +102,8 @@ export interface PluginStore {
   publishFolder(staged: Transaction, folder: string): Promise<void>;
   setEnabled(name: string, enabled: boolean): Promise<void>;
   remove(name: string): Promise<void>;
+  /** Returns whether the other daemons have the plugin, too. False for a folder that only this daemon has. */
+  isShared(name: string): boolean;
   /** Like `changeFiles` of `StoredWorkers`. `isBuiltIn`: the change creates the manifest that overrides a built-in plugin. */
   changeFiles(units: readonly Unit[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local">;
 }

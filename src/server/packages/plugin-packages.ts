@@ -62,6 +62,11 @@ export class PluginPackages implements PackageOwner {
     return this.#catalog.list(upload);
   }
 
+  /** Returns whether only this daemon has the uploaded part of a plugin, although it shares plugins with other daemons. */
+  isLocal({ name, removable }: Pick<InstalledPlugin, "name" | "removable">): boolean {
+    return removable && this.#options.store?.isShared(name) === false;
+  }
+
   /** Returns whether the daemon can write to a plugin directory and can therefore install uploads. */
   async canInstall(): Promise<boolean> {
     return (await this.#areas.forInstalling()) !== undefined;

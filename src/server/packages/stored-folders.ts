@@ -48,9 +48,7 @@ export function withStoredVersions(
     return onDisk ? { ...onDisk, enabled, identity } : { ...asFound(version, parsedManifests), folder, identity };
   });
   const folders = new Set(versions.map(({ folder }) => folder));
-  const others = found
-    .filter(({ folder }) => !folders.has(folder))
-    .map((each) => ({ ...each, isLocal: digestOfFolder(each.folder) === undefined }));
+  const others = found.filter(({ folder }) => !folders.has(folder)).map((each) => ({ ...each, isLocal: true }));
   return [...others, ...versions];
 }
 

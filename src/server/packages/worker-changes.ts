@@ -3,9 +3,10 @@ import { ApiError } from "../../shared/api-error.js";
 import { versionExists } from "./package-store.js";
 import { latestVersion } from "../../shared/package-name.js";
 
-/** Throws VERSION_EXISTS if this version of the worker is installed. */
+/** Throws VERSION_EXISTS if this version of the worker is installed. A version that only this daemon has does not count. */
 export function refuseInstalled(catalog: WorkerCatalog, name: string, version: string): void {
-  if (catalog.versions(name)?.has(version) === true) throw versionExists(name, version);
+  const installed = catalog.versions(name)?.get(version);
+  if (installed && installed.isLocal !== true) throw versionExists(name, version);
 }
 
 /**

@@ -6,12 +6,12 @@ export class ChangeListeners {
 
   /** Adds a listener. Returns a function that removes the listener. */
   add(listener: RecordListener): () => void {
-    const own: RecordListener = (changed) => listener(changed);
+    const own: RecordListener = (changed, isAccepted) => listener(changed, isAccepted);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
 
-  notify(changed: readonly StoredRecord[] | "all"): void {
-    for (const listener of this.#listeners) listener(changed);
+  notify(changed: readonly StoredRecord[] | "all", { isAccepted = false } = {}): void {
+    for (const listener of this.#listeners) listener(changed, isAccepted);
   }
 }

@@ -21,9 +21,9 @@ export interface RecordChange {
 
 /**
  * Receives the newest rows of changed records, including removed records. After a primary was restored, receives "all", and must then fetch
- * all records from revision 0.
+ * all records from revision 0. `isAccepted`: an operator has given up the records that the primary lacks.
  */
-export type RecordListener = (changed: readonly StoredRecord[] | "all") => void;
+export type RecordListener = (changed: readonly StoredRecord[] | "all", isAccepted: boolean) => void;
 
 /**
  * Store of small rows for one daemon, or for several daemons with a primary. A read never waits for the primary. To follow changes, add a

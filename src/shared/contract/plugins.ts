@@ -37,6 +37,10 @@ export const Plugin = z.object({
     .boolean()
     .describe("True for an uploaded plugin, and for a built-in plugin with an uploaded override manifest, which a deletion removes"),
   source: z.enum(["built-in", "uploaded"]),
+  local: z
+    .boolean()
+    .optional()
+    .describe("With an OCI registry: true if only this daemon has the uploaded part, because it was copied by hand or the index lost it"),
   version: z.string(),
   enabled: z.boolean(),
   status: z.enum(pluginStatuses).describe("waiting: changed on disk; a reload loads the change"),

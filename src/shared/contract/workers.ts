@@ -13,7 +13,9 @@ export const Worker = z.object({
   localVersions: z.optional(
     z
       .array(z.string())
-      .check(z.describe("With an OCI registry: versions that only this daemon has, because their folders were copied by hand")),
+      .check(
+        z.describe("With an OCI registry: versions that only this daemon has, because they were copied by hand or the index lost them"),
+      ),
   ),
   disabledVersions: z.array(z.string()),
   deploys: z.optional(z.record(z.string(), Deployment).check(z.describe("By version: the deployment record, if deployed with runtimectl"))),

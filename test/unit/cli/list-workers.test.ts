@@ -31,6 +31,12 @@ test("`workers list` marks one active version among built-in and uploaded versio
   expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\t\ncpanel\t1.1.0\ton\tlive\tuploaded\t\n");
 });
 
+test("`workers list` marks a version that only this daemon has as `local`", async () => {
+  const app = { ...row, name: "app", versions: ["1.1.0", "1.0.0"], localVersions: ["1.1.0"] };
+
+  expect(await listed([app])).toBe("app\t1.1.0\ton\tlive\tlocal\t\napp\t1.0.0\ton\t\tuploaded\t\n");
+});
+
 test("`workers list --json` states whether each version is active", async () => {
   const { workers } = JSON.parse(await listed([{ ...row, name: "app", versions: ["1.1.0", "1.0.0"] }], ["--json"])) as { workers: unknown };
 

@@ -7,7 +7,7 @@ import { parsePluginName } from "../../command/package-reference.js";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 
 /** The fields of an installed plugin in JSON documents. */
-export const pluginFields = ["name", "version", "status", "enabled", "source", "error", "path", "removable", "health"] as const;
+export const pluginFields = ["name", "version", "status", "enabled", "source", "local", "error", "path", "removable", "health"] as const;
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],

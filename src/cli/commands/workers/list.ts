@@ -13,7 +13,7 @@ const headings = ["NAME", "VERSION", "STATE", "LIVE", "SOURCE"];
 
 export const command = defineCommand<[], { all?: boolean }>({
   options: [{ flags: "--all", description: "Also list built-in workers, such as the control panel" }],
-  fields: ["name", "versions", "path", "removable", "source", "installs"],
+  fields: ["name", "versions", "localVersions", "path", "removable", "source", "installs"],
   examples: [
     ["runtimectl workers list", "list versions with state, source, commit and deployment time"],
     ["runtimectl workers list | cut -f1", "print only names: columns in a pipe are separated by tabs"],
@@ -21,6 +21,7 @@ export const command = defineCommand<[], { all?: boolean }>({
   ],
   notes:
     "LIVE marks the active version, which is served at the URL of the worker. Other enabled versions are served only at their version URLs.\n" +
+    "SOURCE is local for a version that only the requested daemon has, although daemons share their workers.\n" +
     "On a terminal, STATE is the health of the active version, and on or off for others. In a pipe, STATE is on or off, and the last column is the health.",
   async run(context, _values, { all = false }) {
     const connection = await connect(context, { workers: { list, health } });
@@ -57,7 +58,7 @@ export const command = defineCommand<[], { all?: boolean }>({
         version,
         (context.output.isAligned && state?.state) || (enabled ? "on" : "off"),
         answers ? "live" : "",
-        worker.source,
+        worker.localVersions?.includes(version) ? "local" : worker.source,
         ...(hasCommits ? [commitCell(context, deploy)] : []),
         ...(hasTimes ? [timeCell(context, deploy?.at ?? installation?.at)] : []),
         ...(hasHealthColumn ? [state?.state ?? ""] : []),

@@ -73,7 +73,7 @@ export class ReplicatedRecordStore implements RecordStore {
     for (const record of this.#ahead.values()) if (record.revision > revision) loaded.put(record);
     this.#records = loaded;
     this.#reached(revision);
-    this.#listeners.notify("all");
+    this.#listeners.notify("all", { isAccepted });
   }
 
   /** Adds newer records of the replica. The caller must ensure that no process writes the replica meanwhile. */

@@ -47,8 +47,12 @@ test("the resync `accept-primary` replaces a daemon's rows by the primary's rows
   const { sqld, daemons } = await openDiverged(2);
   const [a, b] = daemons as [OpenedStore, OpenedStore];
 
+  const accepted: boolean[] = [];
+  a.store.records.onChange((changed, isAccepted) => void (changed === "all" && accepted.push(isAccepted)));
+
   expect(await a.store.resync("accept-primary")).toEqual({ keys: 2, records: 1 });
 
+  expect(accepted).toEqual([true]);
   expect(namesIn(a.store)).toEqual(["kept", "revoked"]);
   expect(hostsIn(a.store)).toEqual(["a"]);
   await expect.poll(() => isWritable(a.store)).toBe(true);

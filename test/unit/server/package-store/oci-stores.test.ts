@@ -82,4 +82,21 @@ describe("the index of plugins", () => {
     await other();
     expect(store.find("two")).toMatchObject({ digest: archiveOf("c").digest });
   });
+
+  test("reports a lost plugin as deleted only if an operator has given it up", async () => {
+    const store = pluginStore();
+    const seen: unknown[] = [];
+    store.follow((changes, isAccepted) => seen.push({ changes, isAccepted }));
+    const publishAndLose = async (isAccepted: boolean) => {
+      await store.publish(metadataOf("greeter"), archiveOf("a"));
+      seen.length = 0;
+      records.rows = [];
+      records.listeners.notify("all", { isAccepted });
+    };
+
+    await publishAndLose(false);
+    expect(seen).toEqual([]);
+    await publishAndLose(true);
+    expect(seen).toEqual([{ changes: [{ name: "greeter", type: "plugin.deleted", isElsewhere: true }], isAccepted: true }]);
+  });
 });

@@ -1,7 +1,9 @@
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { StoredVersion } from "../../../../src/server/packages/package-store.js";
 import { withStoredVersions, type ParsedManifests } from "../../../../src/server/packages/stored-folders.js";
+import { WorkerManifest } from "../../../../src/shared/worker-manifest.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 
 function stored(version: string, fields: Record<string, unknown>): StoredVersion {
@@ -31,5 +33,22 @@ describe("versions that exist in the index but not as folders", () => {
     const versions = withStoredVersions(folder, [], [stored("1.0.0", { entrypoint: 7 }), stored("2.0.0", { entrypoint: 7 })], new Map());
 
     expect(versions.map(({ problem }) => typeof problem)).toEqual(["string", "string"]);
+  });
+});
+
+describe("a downloaded folder", () => {
+  const digest = `sha256:${"0".repeat(64)}`;
+
+  test.each([
+    ["shared while the index has the version", [stored("1.0.0", {})], undefined],
+    ["local when the index has lost the version", [], true],
+  ])("is %s", async (_name, index, isLocal) => {
+    const folder = path.join(await temporaryDirectory(), "shop");
+    const version = path.join(folder, "1.0.0");
+    await mkdir(version, { recursive: true });
+    await writeFile(path.join(version, ".installed.json"), JSON.stringify({ digest }));
+    const found = { name: "shop", version: "1.0.0", enabled: true, folder: version, identity: "", manifest: WorkerManifest.parse({}) };
+
+    expect(withStoredVersions(folder, [found], index, new Map()).map((each) => each.isLocal)).toEqual([isLocal]);
   });
 });
