@@ -250,7 +250,7 @@ export class Daemon {
     });
     return {
       discovery: createDiscoveryHandlers(this.#config, this.#config.primary && registry.own),
-      health: createHealthHandlers(() => this.#readReadiness()),
+      health: createHealthHandlers((options) => this.#readReadiness(options)),
       session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
       workerFiles: createFileHandlers({ files: workerFiles, permissionToSeeValues: "workers:install" }),
       pluginFiles: createFileHandlers({
@@ -313,7 +313,7 @@ export class Daemon {
     return accessWarnings({ config: this.#config, keys: store.list(), now: nowSeconds() });
   }
 
-  async #readReadiness(): Promise<Readiness> {
+  async #readReadiness(options: { isVerbose: boolean }): Promise<Readiness> {
     if (this.#phase === "draining") return { missing: "it is stopping", checks: [] };
     return this.#phase === "ready" && this.#services
       ? readReadiness(this.#services, this.#accessWarnings(this.#services))
