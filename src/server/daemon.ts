@@ -47,7 +47,7 @@ import type { NetworkMode } from "./config/worker-network.js";
 import { defaultNetworkMode } from "./workers/network/network-default.js";
 import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
-import { readReadiness } from "./readiness.js";
+import { degradationOf, readReadiness } from "./readiness.js";
 import { readSettings } from "./settings.js";
 
 /** The lifecycle of the daemon: listens, opens the services, serves requests, and closes the services in a fixed order. */
@@ -289,6 +289,7 @@ export class Daemon {
       instances: createInstanceHandlers({
         instances,
         lagSeconds: () => store.readState().replica?.lagSeconds,
+        problem: () => degradationOf(services),
         isolates: () => engine.isolates(),
         requestsInFlight: () => this.#listeners?.requestsInFlight ?? 0,
       }),
@@ -316,7 +317,7 @@ export class Daemon {
   async #readReadiness(options: { isVerbose: boolean }): Promise<Readiness> {
     if (this.#phase === "draining") return { missing: "it is stopping", checks: [] };
     return this.#phase === "ready" && this.#services
-      ? readReadiness(this.#services, this.#accessWarnings(this.#services))
+      ? readReadiness(this.#services, this.#accessWarnings(this.#services), options)
       : { missing: "it is starting", checks: [] };
   }
 }

@@ -84,6 +84,17 @@ function packageStoreProblem({ plugins, problem }: SharedPackages): string | und
   return problems.length === 0 ? undefined : problems.join(" ");
 }
 
+/**
+ * Returns the problems of the key store and of the package store as sentences. Undefined if there are none. The daemon serves requests
+ * despite these problems.
+ */
+export function degradationOf({ store, sharedPackages }: Pick<Services, "store" | "sharedPackages">): string | undefined {
+  const { problem } = store.readState();
+  const ofPackages = sharedPackages && packageStoreProblem(sharedPackages);
+  const problems = [...(problem === undefined ? [] : [asSentence(problem)]), ...(ofPackages === undefined ? [] : [ofPackages])];
+  return problems.length === 0 ? undefined : problems.join(" ");
+}
+
 function asSentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
