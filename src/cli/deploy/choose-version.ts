@@ -1,5 +1,5 @@
 import semver from "semver";
-import { answeringVersion, type InstalledVersion } from "../../shared/worker-versions.js";
+import { activeVersionOf, type InstalledVersion } from "../../shared/worker-versions.js";
 import { latestVersion } from "../../shared/package-name.js";
 import type { PackageInfo } from "../pack/package-info.js";
 
@@ -27,7 +27,7 @@ export function chooseVersion(
   isBump: boolean,
 ): ChosenVersion {
   if (hasDeclaredVersion) return { version, origin: "declared" };
-  if (!isBump && answeringVersion(installed)?.version === latestVersion) return { version: latestVersion, origin: "latest" };
+  if (!isBump && activeVersionOf(installed)?.version === latestVersion) return { version: latestVersion, origin: "latest" };
   const [highest] = installed.flatMap(({ version: each }) => semver.parse(each) ?? []).toSorted(semver.rcompare);
   const given =
     typeof packageJson?.version === "string" && packageJson.version !== unusedVersion ? semver.parse(packageJson.version) : null;

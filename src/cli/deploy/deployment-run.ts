@@ -16,7 +16,7 @@ import { noteStep, type DeployOptions } from "./deploy-options.js";
 import { checkFailure } from "./check-failure.js";
 import { checkHealth, type HealthOutcome } from "./health-check.js";
 import type { PluginTarget } from "./plugin-target.js";
-import { tellGitHub } from "./ci.js";
+import { writeGitHubOutputs } from "./ci.js";
 import { WorkerTarget } from "./worker-target.js";
 
 const actionWords: Readonly<Record<Exclude<DeployAction, "none">, string>> = {
@@ -80,7 +80,7 @@ export class DeploymentRun {
     );
     const health = options.check && (await this.#check(url));
     const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
-    await this.#tell({ sizeBytes, health, deleted, url });
+    await this.#printResult({ sizeBytes, health, deleted, url });
   }
 
   /**
@@ -91,7 +91,7 @@ export class DeploymentRun {
     const { url } = await target.locate(deployable);
     const health = options.check && (await this.#check(url));
     const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
-    await this.#tell({ sizeBytes: 0, health, deleted, url });
+    await this.#printResult({ sizeBytes: 0, health, deleted, url });
   }
 
   /** On a production profile, asks the user to confirm changes that cannot be reverted. */
@@ -164,7 +164,7 @@ export class DeploymentRun {
     return deleted;
   }
 
-  async #tell({
+  async #printResult({
     url,
     sizeBytes,
     health,
@@ -178,7 +178,7 @@ export class DeploymentRun {
     const { opened, deployable, target, action } = this.#parts;
     const { name, version } = deployable.plan.facts;
     const answersAt = url ?? (await target.locate(deployable)).url;
-    const hosts = target instanceof WorkerTarget ? await this.#tellHosts(target) : undefined;
+    const hosts = target instanceof WorkerTarget ? await this.#printHosts(target) : undefined;
     const line = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
     const undo = line === null ? null : this.#context.output.repeatFlags(line);
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);
@@ -202,11 +202,11 @@ export class DeploymentRun {
       undo,
       ...hosts,
     };
-    await tellGitHub(this.#context, document);
+    await writeGitHubOutputs(this.#context, document);
     this.#context.output.result(document, answersAt);
   }
 
-  async #tellHosts(target: WorkerTarget): Promise<WorkerHosts | undefined> {
+  async #printHosts(target: WorkerTarget): Promise<WorkerHosts | undefined> {
     const { name, hosts: requested = [] } = this.#parts.deployable.plan.facts;
     const hosts = await target.findHosts(requested);
     if (hosts === undefined) return undefined;

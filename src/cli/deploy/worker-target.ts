@@ -6,7 +6,7 @@ import type { UploadSource } from "../../shared/contract/endpoint.js";
 import type { Context } from "../command/command.js";
 import { findHosts, type WorkerHosts } from "../commands/hosts/worker-hosts.js";
 import { activeUrl } from "../commands/workers/active-url.js";
-import { answeringVersion, installedVersions } from "../../shared/worker-versions.js";
+import { activeVersionOf, installedVersions } from "../../shared/worker-versions.js";
 import { connect, type Connection } from "../client/connection.js";
 import type { PackageInfo } from "../pack/package-info.js";
 import { chooseVersion, type ChosenVersion } from "./choose-version.js";
@@ -57,7 +57,7 @@ export class WorkerTarget implements DeployTarget {
     this.#identity = { name, version };
     const row = rows.find(({ versions }) => versions.includes(version));
     this.existing = row && { isEnabled: !row.disabledVersions.includes(version), digest: row.deploys?.[version]?.digest };
-    this.before = answeringVersion(installedVersions(rows))?.version;
+    this.before = activeVersionOf(installedVersions(rows))?.version;
   }
 
   get version(): string {
@@ -127,7 +127,7 @@ export class WorkerTarget implements DeployTarget {
     const rows = (await this.connection.client.workers.list()).filter((worker) => worker.name === name);
     const uploaded = rows.find(({ source }) => source === "uploaded");
     if (!uploaded) return;
-    const staying = new Set([version, answeringVersion(installedVersions(rows))?.version]);
+    const staying = new Set([version, activeVersionOf(installedVersions(rows))?.version]);
     const others = newestFirst(uploaded).filter((other) => !staying.has(other));
     const room = Math.max(0, count - uploaded.versions.filter((other) => staying.has(other)).length);
     for (const old of others.slice(room).toReversed()) {

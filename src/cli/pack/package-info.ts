@@ -122,7 +122,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
     if (text === undefined) continue;
     if (Buffer.byteLength(text) > longestManifestBytes) throw unreadable(file, "it is larger than 64 kB");
     const { manifest, faults } = readYaml(text);
-    if (!manifest) throw unreadable(file, `${faults[0].message}${placeIn(text, faults[0].offset)}`);
+    if (!manifest) throw unreadable(file, `${faults[0].message}${positionText(text, faults[0].offset)}`);
     const parsed = Manifest.safeParse(dropNulls(manifest.fields), { error: validationMessage });
     if (!parsed.success) throw unreadable(file, z.prettifyError(parsed.error));
     return { file, fields: parsed.data };
@@ -131,7 +131,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
 }
 
 /** Returns a position as text for a message, such as ` at line 3, column 1`. Empty if the position is unknown. */
-function placeIn(text: string, offset: number | undefined): string {
+function positionText(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const lines = text.slice(0, offset).split("\n");
   return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;

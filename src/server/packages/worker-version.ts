@@ -39,9 +39,9 @@ export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
  * Returns the worker version in a folder. Returns undefined if the folder contains no package. If the metadata is invalid, the returned
  * version has a `problem`, so that the operator sees the reason.
  */
-export function readWorkerVersion(folder: string, place: { name: string; version: string }): WorkerVersion | undefined {
+export function readWorkerVersion(folder: string, pathVersion: { name: string; version: string }): WorkerVersion | undefined {
   const installation = readInstallation(folder);
-  let known = { ...place, enabled: true, ...(installation && { installation }) };
+  let known = { ...pathVersion, enabled: true, ...(installation && { installation }) };
   try {
     const metadata = readPackageMetadata(folder);
     if (!metadata) return undefined;
@@ -58,7 +58,7 @@ export function readWorkerVersion(folder: string, place: { name: string; version
  * Returns the worker name and the version according to the path of a version folder. If the worker folder `unit` itself is the package, the
  * version is `latest`.
  */
-export function placeOf(directory: string, unit: string, folder: string): { name: string; version: string } {
+export function versionAtPath(directory: string, unit: string, folder: string): { name: string; version: string } {
   const name = path.relative(directory, unit).split(path.sep).join("/");
   return { name, version: folder === unit ? latestVersion : path.basename(folder) };
 }

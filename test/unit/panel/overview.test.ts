@@ -6,7 +6,7 @@ import { noHistory, rangeOf, sumOfSparklines, toChartMarkers, toSeries } from ".
 import { currentFigure, tileFigures } from "../../../src/cpanel/pages/overview/tile-figures.js";
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
 import type { WorkerHealth } from "../../../src/shared/contract/worker-health.js";
-import { incidentsOf, problemPlaces, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
+import { incidentsOf, affectedInstances, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
 
 const points = {
   at: [100, 110, 200],
@@ -191,7 +191,7 @@ describe("incidents of daemons", () => {
 });
 
 const placesOf = (...states: readonly (WorkerHealth["state"] | undefined)[]) =>
-  problemPlaces({
+  affectedInstances({
     instances: states.map((state, index) => ({
       name: `eu-${index + 1}`,
       id: String(index),
