@@ -48,7 +48,7 @@ import type { NetworkMode } from "./config/worker-network.js";
 import { defaultNetworkMode } from "./workers/network/network-default.js";
 import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
-import { readReadiness } from "./readiness.js";
+import { degradationOf, readReadiness } from "./readiness.js";
 import { readSettings } from "./settings.js";
 
 /** The lifecycle of the daemon: listens, opens the services, serves requests, and closes the services in a fixed order. */
@@ -253,7 +253,7 @@ export class Daemon {
     });
     return {
       discovery: createDiscoveryHandlers(this.#config, this.#config.primary && registry.own),
-      health: createHealthHandlers(() => this.#readReadiness()),
+      health: createHealthHandlers((options) => this.#readReadiness(options)),
       session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
       workerFiles: createFileHandlers({ files: workerFiles, permissionToSeeValues: "workers:install" }),
       pluginFiles: createFileHandlers({
@@ -292,6 +292,7 @@ export class Daemon {
       instances: createInstanceHandlers({
         instances,
         lagSeconds: () => store.readState().replica?.lagSeconds,
+        problem: () => degradationOf(services),
         isolates: () => engine.isolates(),
         requestsInFlight: () => this.#listeners?.requestsInFlight ?? 0,
       }),
@@ -316,10 +317,10 @@ export class Daemon {
     return accessWarnings({ config: this.#config, keys: store.list(), now: nowSeconds() });
   }
 
-  async #readReadiness(): Promise<Readiness> {
+  async #readReadiness(options: { isVerbose: boolean }): Promise<Readiness> {
     if (this.#phase === "draining") return { missing: "it is stopping", checks: [] };
     return this.#phase === "ready" && this.#services
-      ? readReadiness(this.#services, this.#accessWarnings(this.#services))
+      ? readReadiness(this.#services, this.#accessWarnings(this.#services), options)
       : { missing: "it is starting", checks: [] };
   }
 }

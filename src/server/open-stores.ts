@@ -119,6 +119,7 @@ export async function openPackageStore(
     shared: {
       plugins,
       problem: () => archives.problem(),
+      checkRegistry: () => archives.check(),
       follow: (loaded, events) =>
         plugins.follow({
           activate: (upload, place) => loaded.install(upload, place),
@@ -142,6 +143,8 @@ export interface SharedPackages {
   readonly plugins: StoredPlugins;
   /** Returns the reason why the registry cannot be used, or undefined. */
   readonly problem: () => string | undefined;
+  /** Resolves when the registry was checked within the last 10 s. Never rejects. */
+  readonly checkRegistry: () => Promise<void>;
   /** Applies changes of other daemons to the loaded plugins from now on, and publishes events about them. */
   readonly follow: (loaded: Plugins, events: RuntimeEvents) => void;
   readonly close: () => void;

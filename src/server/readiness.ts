@@ -9,6 +9,7 @@ import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 
 /**
  * Checks the requirements for serving requests, the isolation layers, and the settings that give keys more access than their permissions.
+ * With `isVerbose`, waits for the check of the registry, at most for its time limits.
  */
 export async function readReadiness(
   {
@@ -21,7 +22,9 @@ export async function readReadiness(
     instances,
   }: Pick<Services, "store" | "packages" | "sharedPackages" | "engine" | "secrets" | "diskSpace" | "instances">,
   warnings: readonly AccessWarning[],
+  { isVerbose }: { isVerbose: boolean },
 ): Promise<Readiness> {
+  if (isVerbose) await sharedPackages?.checkRegistry();
   const keys = store.readState();
   const canInstall = await packages.canInstall();
   return {
@@ -67,10 +70,33 @@ function checkDirectory(canInstall: boolean): HealthCheck {
  * Checks the registry, and reports plugins of the index that this daemon could not install. The daemon serves downloaded packages even if
  * this check fails.
  */
-function checkPackageStore({ plugins, problem }: SharedPackages): HealthCheck {
-  const problems = [problem(), ...plugins.problems().values()].filter((each) => each !== undefined);
-  if (problems.length === 0) return { name: "package-store", status: "ok" };
-  return { name: "package-store", status: "degraded", message: problems.join(" ") };
+function checkPackageStore(shared: SharedPackages): HealthCheck {
+  const message = packageStoreProblem(shared);
+  return message === undefined ? { name: "package-store", status: "ok" } : { name: "package-store", status: "degraded", message };
+}
+
+function packageStoreProblem({ plugins, problem }: SharedPackages): string | undefined {
+  const ofRegistry = problem();
+  const ofPlugins = [...plugins.problems().values()];
+  // The reason of a plugin often contains the problem of the registry.
+  const isNamed = ofRegistry === undefined || ofPlugins.some((text) => text.includes(ofRegistry));
+  const problems = isNamed ? ofPlugins : [asSentence(ofRegistry), ...ofPlugins];
+  return problems.length === 0 ? undefined : problems.join(" ");
+}
+
+/**
+ * Returns the problems of the key store and of the package store as sentences. Undefined if there are none. The daemon serves requests
+ * despite these problems.
+ */
+export function degradationOf({ store, sharedPackages }: Pick<Services, "store" | "sharedPackages">): string | undefined {
+  const { problem } = store.readState();
+  const ofPackages = sharedPackages && packageStoreProblem(sharedPackages);
+  const problems = [...(problem === undefined ? [] : [asSentence(problem)]), ...(ofPackages === undefined ? [] : [ofPackages])];
+  return problems.length === 0 ? undefined : problems.join(" ");
+}
+
+function asSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** Checks the key that encrypts secrets. A problem only gives the state "degraded", because it affects only workers with secrets. */

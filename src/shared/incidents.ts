@@ -19,6 +19,7 @@ const urgentChecks: ReadonlySet<HealthCheck["name"]> = new Set([
   "key-store",
   "key-replica",
   "worker-directory",
+  "package-store",
   "secrets-key",
   "disk-space",
 ]);

@@ -23,7 +23,7 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   PAYLOAD_TOO_LARGE: smallerArchive,
   ARCHIVE_TOO_LARGE: smallerArchive,
   KEY_NOT_FOUND: "runtimectl keys list",
-  INDEX_DIVERGED: "runtimectl daemon resync --help",
+  INDEX_DIVERGED: "to list the missing changes: runtimectl daemon resync",
 };
 
 /** Prints the error of a failed command to stderr and returns the exit code. No other function converts an error to an exit code. */

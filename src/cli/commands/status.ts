@@ -15,6 +15,7 @@ export const command = defineCommand<[], Options>({
     "version",
     "ready",
     "readiness",
+    "problems",
     "principal",
     "workers",
     "workerVersions",
@@ -29,7 +30,7 @@ export const command = defineCommand<[], Options>({
     ["runtimectl status --watch --json", "print one document per line, for each change"],
   ],
   notes:
-    "Without a key, the command shows less. Exits with 8 if the daemon is unreachable or not ready.\n" +
+    "Without a key, the command shows less. With keys:read, `degraded` is a problem of a daemon that still serves, such as an unreachable primary. Exits with 8 if the daemon is unreachable or not ready.\n" +
     "With --watch, an unreachable daemon is shown as such and polled again. With --json, a change of the load alone prints no line.",
   async run(context, _values, options) {
     const { signal } = context;

@@ -45,6 +45,9 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   const checks = readiness.found ?? [];
   yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
   yield* checks.flatMap(warningOf);
+  yield* checks
+    .filter(({ name, status }) => name === "package-store" && status === "ok")
+    .map(({ name }) => ok(name, "the registry responds"));
   yield* checks.filter(({ name }) => name === "secrets-key").map(checkSecretsKey);
   // Sends a sign-out without a credential, which ends no session. Only the daemon's check of the Origin header decides about the response.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
@@ -96,11 +99,12 @@ function checkSecretsKey({ name, status, message = status }: HealthCheck): Findi
   return status === "ok" ? ok(name, message) : warn(name, message, "see docs/how-to/environment-and-secrets.md");
 }
 
-/** Hints for readiness checks, by name of the check. `doctor` shows these checks only if they fail. */
+/** Hints for readiness checks, by name of the check. Except for `package-store`, `doctor` shows these checks only if they fail. */
 const fixes: Readonly<Record<string, string>> = {
   "panel-origin": "set the variable and restart the daemon",
   "plugin-uploads": "set the variable and restart the daemon",
-  "package-store": "start the registry, check its credential, or upload a plugin that this daemon can load",
+  "package-store":
+    "start the registry, check its credential, or replace a package that is lost or fails to load: runtimectl deploy --replace",
   "key-store": "check the primary of the key store; if it was restored or emptied: runtimectl daemon resync --help",
   "disk-space": "delete packages, logs or other files on this file system, or enlarge it",
   "worker-data": "delete files through the worker, or deploy a version with a larger `data`; see runtimectl data list",

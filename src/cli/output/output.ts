@@ -186,7 +186,9 @@ export class Output {
     if (this.verbosity >= 2 && stack !== undefined) this.#writeLine(printableLines(stack));
     if (this.isJson) return this.#writeLine(printableJson({ error }));
     const lines = [`${styled("red", "error:", this.#terminal)} ${printableLines(error.message)}`];
-    if (error.details?.length) lines.push(...error.details.map((detail) => `  ${sanitizeForTerminal(detail)}`));
+    // `runtimectl daemon resync` lists the details of INDEX_DIVERGED, so the text output omits them.
+    if (error.details?.length && error.code !== "INDEX_DIVERGED")
+      lines.push(...error.details.map((detail) => `  ${sanitizeForTerminal(detail)}`));
     if (error.hint !== undefined) lines.push(`${styled("bold", "hint:", this.#terminal)} ${printableLines(error.hint)}`);
     const facts = [error.code, ...(error.requestId === undefined ? [] : [`request ${error.requestId}`])];
     this.#writeLine(`${lines.join("\n")}\n(${sanitizeForTerminal(facts.join(", "))})`);

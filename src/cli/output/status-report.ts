@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/api-error.js";
 import { factLines, type Facts } from "./table.js";
-import { ready } from "../../shared/contract/health.js";
+import { incidentsOf } from "../../shared/incidents.js";
+import { ready, type HealthCheck } from "../../shared/contract/health.js";
 import * as keys from "../../shared/contract/keys.js";
 import { show as showMetrics } from "../../shared/contract/metrics.js";
 import * as plugins from "../../shared/contract/plugins.js";
@@ -40,7 +41,8 @@ export function connectForStatus(context: Context): Promise<StatusConnection> {
 export async function readStatus(connection: StatusConnection): Promise<StatusReport> {
   const { client, origin, settings } = connection;
   const { version } = await connection.discover();
-  const readiness = await readinessOf(connection);
+  const { readiness, checks } = await readHealth(connection);
+  const problems = checks && incidentsOf({ checks, nowSeconds: 0 }).map(({ subject: check, reason }) => ({ check, reason }));
   const principal = settings.key && (await client.session.show()).principal;
   const mayRead = (noun: "workers" | "plugins" | "keys") => principal?.permissions.includes(`${noun}:read`) ?? false;
   const installed = mayRead("workers") ? uploadedWorkers(await client.workers.list()) : undefined;
@@ -57,6 +59,7 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
       version,
       ready: readiness === "ready",
       readiness,
+      problems: problems ?? null,
       principal: principal ? { ...shown, ...timeFields("expiresAt", expiresAt) } : null,
       workers: installed?.length ?? null,
       workerVersions: versions ?? null,
@@ -69,6 +72,7 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
       ["daemon", `${origin}${settings.isProduction ? "  PRODUCTION" : ""}`],
       ["version", version],
       ["health", readiness],
+      ...(problems ?? []).map(({ check, reason }) => ["degraded", `${check}: ${reason}`] as const),
       ["signed in", principal ? `${principal.name}, ${principal.role}` : `no; to sign in: ${signInCommand(settings)}`],
       ...fact("key expires", principal && (expiresAt === undefined ? "never" : endOn(expiresAt, Date.now()))),
       ...fact("workers", installed && `${installed.length} (${pluralize(versions ?? 0, "version")})`),
@@ -113,12 +117,16 @@ async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefin
   }
 }
 
-/** Returns `ready`, or the reason that the daemon gives for not being ready. */
-async function readinessOf({ client }: StatusConnection): Promise<string> {
+/**
+ * Returns `ready`, or the reason that the daemon gives for not being ready. `checks` is undefined if the daemon is not ready, or if the key
+ * is not allowed to read the checks.
+ */
+async function readHealth({ client }: StatusConnection): Promise<{ readiness: string; checks?: readonly HealthCheck[] | undefined }> {
   try {
-    return (await client.health.ready()).status;
+    const { status, checks } = await client.health.ready({ query: { verbose: "1" } });
+    return { readiness: status, checks };
   } catch (error) {
-    if (error instanceof ApiError && error.code === "NOT_READY") return error.message;
+    if (error instanceof ApiError && error.code === "NOT_READY") return { readiness: error.message };
     throw error;
   }
 }

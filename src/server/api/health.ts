@@ -13,9 +13,10 @@ export interface Readiness {
 
 const retryAfterSeconds = 1;
 
-export function createHealthHandlers(readReadiness: () => Promise<Readiness>): ResourceHandlers<"health"> {
+/** `readReadiness` waits for the results of all checks if `isVerbose` is true. */
+export function createHealthHandlers(readReadiness: (options: { isVerbose: boolean }) => Promise<Readiness>): ResourceHandlers<"health"> {
   const assertReady = async ({ isVerbose = false } = {}): Promise<HealthCheck[]> => {
-    const { missing, checks } = await readReadiness();
+    const { missing, checks } = await readReadiness({ isVerbose });
     if (missing === undefined) return checks;
     const details = isVerbose ? { checks } : undefined;
     throw new ApiError("NOT_READY", `The daemon is not ready: ${missing}.`, { retryAfterSeconds, details });

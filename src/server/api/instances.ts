@@ -10,6 +10,8 @@ interface InstanceHandlersOptions {
   readonly instances: KnownInstances;
   /** Returns the seconds since the replica last contained all changes. Undefined without a replica. */
   readonly lagSeconds: () => number | undefined;
+  /** Returns the reasons why this daemon serves with restrictions, as sentences. Undefined if there are none. */
+  readonly problem: () => string | undefined;
   /** Returns the workers of all isolates, one entry per isolate. */
   readonly isolates: () => readonly { readonly worker: string }[];
   /** Returns the number of requests whose responses are not complete. Does not count GET and HEAD requests to the API. */
@@ -19,6 +21,7 @@ interface InstanceHandlersOptions {
 export function createInstanceHandlers({
   instances,
   lagSeconds,
+  problem,
   isolates,
   requestsInFlight,
 }: InstanceHandlersOptions): ResourceHandlers<"instances"> {
@@ -26,6 +29,7 @@ export function createInstanceHandlers({
   const describeOwn = ({ namespaces }: Principal): Instance => {
     const { name, id, url, version } = registry.own;
     const isUnrestricted = namespaces.includes("*");
+    const ownProblem = isUnrestricted ? problem() : undefined;
     return {
       name,
       id,
@@ -36,6 +40,7 @@ export function createInstanceHandlers({
       lagSeconds: (isUnrestricted ? lagSeconds() : undefined) ?? null,
       isolates: isolates().filter(({ worker }) => namespacesCover(namespaces, worker)).length,
       ...(isUnrestricted && { requestsInFlight: requestsInFlight() }),
+      ...(ownProblem !== undefined && { problem: ownProblem }),
     };
   };
   const setDraining = async (nameOrId: string, principal: Principal, isDraining: boolean) => {
@@ -59,6 +64,9 @@ export function createInstanceHandlers({
   };
 }
 
+/** Fields of a daemon that sends an empty list. */
+const emptyResponse = { state: "unreachable", requestsInFlight: undefined, problem: undefined } as const;
+
 /** Returns the list entry of another daemon, from the response of that daemon or from the reason why it did not respond. */
 function describeOther(
   { name, id, url, version }: RegisteredInstance,
@@ -68,9 +76,15 @@ function describeOther(
   const address = (namespaces.includes("*") ? url : undefined) ?? null;
   const base = { name, id, address, version, isSelf: false, lagSeconds: null, isolates: null };
   if (!("result" in response)) return { ...base, ...response };
-  const [{ state, lagSeconds, isolates, requestsInFlight } = { ...base, state: "unreachable" as const, requestsInFlight: undefined }] =
-    response.result;
-  return { ...base, state, lagSeconds, isolates, ...(requestsInFlight !== undefined && { requestsInFlight }) };
+  const [{ state, lagSeconds, isolates, requestsInFlight, problem } = { ...base, ...emptyResponse }] = response.result;
+  return {
+    ...base,
+    state,
+    lagSeconds,
+    isolates,
+    ...(requestsInFlight !== undefined && { requestsInFlight }),
+    ...(problem !== undefined && { problem }),
+  };
 }
 
 function restricted({ name, namespaces }: Principal): ApiError {

@@ -70,6 +70,7 @@ export class ArchiveStore {
   readonly #blobs: BlobStore;
   readonly #keep: (digest: string) => Promise<void>;
   #checkedAtMs = -Infinity;
+  #checking: Promise<void> = Promise.resolve();
   #problem: string | undefined;
 
   /** `keep` is called before an archive is sent, so that no daemon deletes it before its publication. */
@@ -83,14 +84,20 @@ export class ArchiveStore {
    * does not wait for it. A successful check removes the reason.
    */
   problem(): string | undefined {
+    void this.check();
+    return this.#problem;
+  }
+
+  /** Resolves when the last check has ended. Begins a check at most every 10 s. Never rejects. */
+  check(): Promise<void> {
     if (performance.now() - this.#checkedAtMs > checkedMs) {
       this.#checkedAtMs = performance.now();
-      void this.#blobs.has(noArchive).then(
-        () => (this.#problem = undefined),
+      this.#checking = this.#blobs.has(noArchive).then(
+        () => void (this.#problem = undefined),
         (error: unknown) => this.#noteFailure(error as Error),
       );
     }
-    return this.#problem;
+    return this.#checking;
   }
 
   /** Keeps a received archive until its publication. Must be called before the unpacker reads and deletes the archive. */
@@ -122,7 +129,8 @@ export class ArchiveStore {
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause;
       this.#noteFailure(cause);
-      const message = `The daemon cannot download the files of ${name}, because the registry ${cause.message}.`;
+      const remedy = cause.kind === "missing" ? " Upload the same package again." : "";
+      const message = `The daemon cannot download the files of ${name}, because the registry ${cause.message}.${remedy}`;
       throw new ApiError("PACKAGE_UNAVAILABLE", message, { cause, retryAfterSeconds: repeatAfterSeconds });
     }
   }

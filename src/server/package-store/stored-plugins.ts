@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
+import { latestVersion } from "../../shared/package-name.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { ArchiveFormat } from "../packages/archive/unpack.js";
 import type { FileChange } from "../packages/files/mounts.js";
@@ -10,7 +11,7 @@ import { toggledManifest } from "../packages/manifest-fields.js";
 import { readPackageMetadata } from "../packages/package-metadata.js";
 import type { PluginStore, PluginUpload } from "../packages/package-store.js";
 import type { PackageTools } from "../packages/package-tools.js";
-import type { StagedPlugin } from "../packages/plugin-catalog.js";
+import type { PluginFolder, StagedPlugin } from "../packages/plugin-catalog.js";
 import type { ActivateUpload } from "../packages/plugin-packages-options.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
 import { discardAfter, retireFolder, type RetireOptions } from "../packages/transactions/install-areas.js";
@@ -29,6 +30,9 @@ interface StoredPluginsOptions extends RetireOptions {
   readonly archives: ArchiveStore;
   readonly tools: PackageTools;
 }
+
+/** Seconds after which a client can repeat a change of a plugin whose files are missing. */
+const retryAfterSeconds = 5;
 
 /** The functions by which this store loads plugins and reports changes of other daemons. */
 interface PluginLoading {
@@ -65,6 +69,18 @@ export class StoredPlugins implements PluginStore {
   /** Returns the plugins whose content in the index this daemon does not use, with the reasons. */
   problems(): ReadonlyMap<string, string> {
     return this.#problems;
+  }
+
+  missing(): readonly PluginFolder[] {
+    const area = this.#area;
+    if (!area) return [];
+    const directory = { path: area.directory, source: "uploaded" as const };
+    return this.#options.rows.rows().flatMap(({ name, enabled }): PluginFolder[] => {
+      const problem = this.#problems.get(name);
+      const folder = this.#folderOf(name);
+      if (problem === undefined || existsSync(folder)) return [];
+      return [{ directory, folder, name, metadata: { name, version: latestVersion, enabled, fields: {}, declared: undefined }, problem }];
+    });
   }
 
   /**
@@ -127,6 +143,8 @@ export class StoredPlugins implements PluginStore {
 
   async changeFiles(units: readonly Unit[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local"> {
     const { rows, archives, tools } = this.#options;
+    const missing = this.missing().find(({ folder }) => units.some((unit) => unit.folder === folder));
+    if (missing) throw new ApiError("PACKAGE_UNAVAILABLE", `Nothing changed. ${missing.problem}`, { retryAfterSeconds });
     const area = this.#area;
     if (!area) return "local";
     const lost = new Set(this.#lostNames().map((name) => this.#folderOf(name)));

@@ -5,6 +5,7 @@ import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { FileChange } from "./files/mounts.js";
 import type { Unit } from "./files/package-folder.js";
+import type { PluginFolder } from "./plugin-catalog.js";
 import type { Transaction } from "./transactions/transaction.js";
 import type { ArchiveFormat } from "./archive/unpack.js";
 
@@ -100,6 +101,8 @@ export interface PluginStore {
    * the folder.
    */
   publishFolder(staged: Transaction, folder: string): Promise<void>;
+  /** Returns the plugins whose files this daemon could not download, with the folders for the files and the reasons. */
+  missing(): readonly PluginFolder[];
   setEnabled(name: string, enabled: boolean): Promise<void>;
   remove(name: string): Promise<void>;
   /** Returns whether the other daemons have the plugin, too. False for a folder that only this daemon has. */

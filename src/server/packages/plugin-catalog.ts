@@ -31,10 +31,13 @@ export interface CatalogedPlugin extends PluginLayers {
 export class PluginCatalog {
   readonly #directories: readonly PackageDirectory[];
   readonly #rules: PluginRules;
+  readonly #missing: () => readonly PluginFolder[];
 
-  constructor(directories: readonly PackageDirectory[], rules: PluginRules) {
+  /** `missing` returns installed plugins whose folders do not exist. */
+  constructor(directories: readonly PackageDirectory[], rules: PluginRules, missing: () => readonly PluginFolder[]) {
     this.#directories = directories;
     this.#rules = rules;
+    this.#missing = missing;
   }
 
   /** Returns the plugins, sorted by name. With `upload`, returns the plugins as they will be after the upload is moved to its target. */
@@ -62,8 +65,10 @@ export class PluginCatalog {
    * first.
    */
   #folders(upload?: StagedPlugin): PluginFolder[] {
+    const missing = this.#missing();
     return this.#directories.flatMap((directory) => {
-      const found = listPackageFolders(directory.path).flatMap((folder) => readPluginFolder(directory, folder) ?? []);
+      const onDisk = listPackageFolders(directory.path).flatMap((folder) => readPluginFolder(directory, folder) ?? []);
+      const found = [...onDisk, ...missing.filter((plugin) => plugin.directory.path === directory.path)];
       const sorted = found.toSorted((a, b) => Number(isInPlace(b)) - Number(isInPlace(a)));
       if (upload?.directory.path !== directory.path) return sorted;
       return [upload, ...sorted.filter(({ folder }) => folder !== upload.target)];
@@ -198,7 +203,7 @@ export interface PluginFolder {
   /** Name in the metadata. If the metadata is not valid, the name in the path of the folder. */
   readonly name: string;
   readonly metadata: PackageMetadata | undefined;
-  /** Reason why the metadata is not valid. Undefined for valid metadata. */
+  /** Reason why the metadata is not valid or the folder does not exist. Undefined for valid metadata. */
   readonly problem?: string;
 }
 

@@ -49,7 +49,7 @@ export class PluginPackages implements PackageOwner {
   private constructor(options: PluginPackagesOptions, directories: readonly PackageDirectory[], areas: InstallAreas) {
     this.#options = options;
     this.#areas = areas;
-    this.#catalog = new PluginCatalog(directories, options);
+    this.#catalog = new PluginCatalog(directories, options, () => options.store?.missing() ?? []);
   }
 
   /** Returns whether an installed plugin has this base path. Includes disabled plugins. */
@@ -118,8 +118,10 @@ export class PluginPackages implements PackageOwner {
 
   async #setEnabled(name: string, enabled: boolean): Promise<void> {
     const isDoneAlready = (plugin: InstalledPlugin) => plugin.enabled === enabled && plugin.problem === undefined;
-    const { own, plugin: found } = this.#toggled(name);
     const { store } = this.#options;
+    // Only the store has the state of a plugin whose files are missing.
+    if (store?.missing().some(({ folder }) => folder === this.found(name).code.folder)) return await store.setEnabled(name, enabled);
+    const { own, plugin: found } = this.#toggled(name);
     // Calls the store even if `enabled` already has this value here. Another daemon can have changed a shared plugin, and this daemon
     // possibly has not received the change yet.
     if (isDoneAlready(found)) return await store?.setEnabled(name, enabled);

@@ -27,7 +27,12 @@ export const Instance = z.object({
     .describe(
       "Number of requests without a complete response, without reads of the API, event streams and WebSockets; absent without a response, and for a restricted key",
     ),
-  problem: z.string().optional().describe("Reason for the state as a sentence"),
+  problem: z
+    .string()
+    .optional()
+    .describe(
+      "Reason for the state, or why a ready or draining daemon serves with restrictions, in sentences; of a responding daemon only for keys of all namespaces",
+    ),
 });
 export type Instance = z.output<typeof Instance>;
 

@@ -16,7 +16,9 @@ export const Divergence = z.object({
     .array(
       z.object({
         revision: z.int().min(1),
-        changes: z.array(z.string()).describe('Keys and records with this revision, such as `key 5 "deploys"` or `host a.example.org`'),
+        changes: z
+          .array(z.string())
+          .describe('Keys, hosts, secrets, workers and plugins with this revision, such as `key 5 "deploys"` or `worker shop@1.0.0`'),
       }),
     )
     .describe(`The newest ${mostListedRevisions} missing revisions of which this daemon has rows, newest first`),

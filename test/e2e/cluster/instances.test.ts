@@ -171,6 +171,9 @@ test(
 
     await instances.sqld.kill();
     await expect.poll(() => statesOf(a), { timeout: soonMs }).toMatchObject({ e: "ready", f: "unreachable", g: "ready" });
+    const problem = "The primary of the key store cannot be reached (ECONNREFUSED).";
+    for (const name of ["e", "g"])
+      await expect.poll(async () => find(await a.client.instances.list(), name), { timeout: soonMs }).toMatchObject({ problem });
     await instances.sqld.restart();
     await Promise.all([a.stop(), frozen.stop(), silent.stop()]);
   },

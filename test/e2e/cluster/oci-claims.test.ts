@@ -114,7 +114,7 @@ test(
     await instances.registry.kill();
     await expect.poll(check, { timeout: soonMs, interval: 500 }).toMatchObject({
       status: "degraded",
-      message: expect.stringContaining("the registry cannot be reached") as string,
+      message: expect.stringContaining("The registry cannot be reached") as string,
     });
     await instances.registry.restart();
     await expect.poll(check, { timeout: soonMs, interval: 500 }).toMatchObject({ status: "ok" });

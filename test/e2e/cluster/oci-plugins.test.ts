@@ -160,3 +160,52 @@ test(
   },
   clusterTestMs,
 );
+
+test(
+  "a plugin that cannot be downloaded is listed as failed, and can be disabled and deleted",
+  async () => {
+    const a = await instances.start("l");
+    await upload(a, codeOf("guarded"));
+    const folder = path.join(instances.workersOf("l"), "../plugins/greeter");
+    await instances.registry.kill();
+    const c = await instances.start("m");
+    const reason = expect.stringContaining("The daemon cannot download the files of greeter, because the registry") as string;
+    expect(await shown(c, "greeter")).toMatchObject({
+      enabled: true,
+      status: "failed",
+      error: reason,
+      health: { state: "failing", reason },
+    });
+    expect((await fetch(`${c.url}/api/health/ready`)).status).toBe(200);
+    const { checks } = await c.client.health.ready({ query: { verbose: "1" } });
+    expect(checks).toContainEqual(expect.objectContaining({ name: "package-store", status: "degraded", message: reason }));
+    expect((await c.client.instances.list()).find(({ isSelf }) => isSelf)).toMatchObject({ state: "ready", problem: reason });
+    const { etag } = await c.client.pluginConfig.show({ params: greeter });
+    await expect(c.client.pluginConfig.change({ params: greeter, body: { etag, yaml: "name: greeter\n" } })).rejects.toMatchObject({
+      code: "PACKAGE_UNAVAILABLE",
+    });
+    await c.client.plugins.disable({ params: greeter });
+    expect(await shown(c, "greeter")).toMatchObject({ enabled: false, status: "disabled" });
+    await expectSoon(a, "hello", 404);
+    await c.client.plugins.enable({ params: greeter });
+    expect(await shown(c, "greeter")).toMatchObject({ enabled: true, status: "failed" });
+    await instances.registry.restart();
+    await expectSoon(c, "hello", "guarded");
+    expect(await shown(c, "greeter")).toMatchObject({ version: "1.0.0", status: "loaded" });
+
+    const { digest } = JSON.parse(await readFile(path.join(folder, ".installed.json"), "utf8")) as { digest: string };
+    await rm(instances.registry.blobFile(digest));
+    const d = await instances.start("n");
+    expect((await shown(d, "greeter"))?.error).toMatch(/does not have the blob sha256:[0-9a-f]{64}\. Upload the same package again\.$/);
+    await upload(a, codeOf("guarded"));
+    await expectSoon(d, "hello", "guarded");
+    await instances.registry.kill();
+    const e = await instances.start("o");
+    await e.client.plugins.remove({ params: greeter });
+    expect(await shown(e, "greeter")).toBeUndefined();
+    for (const daemon of [a, c, d]) await expectSoon(daemon, "hello", 404);
+    await instances.registry.restart();
+    await Promise.all([a.stop(), c.stop(), d.stop(), e.stop()]);
+  },
+  clusterTestMs,
+);

@@ -64,6 +64,10 @@ test("`resync --from-cache` writes a daemon's keys back to a restored primary", 
     .catch((error: unknown) => error);
   expect(restricted).toMatchObject({ code: "INDEX_DIVERGED", details: undefined });
 
+  expect((await runRuntimectl(daemon, ["status"])).stdout).toMatch(/degraded +key-store: .*lacks 2 revisions/);
+  const listed = await runRuntimectl(daemon, ["daemon", "resync"]);
+  expect(listed.status).toBe(2);
+  expect(listed.stderr).toContain(`key ${revoked.id} "revoked", revoked`);
   const unconfirmed = await runRuntimectl(daemon, ["daemon", "resync", "--from-cache"]);
   expect(unconfirmed.status).toBe(2);
   expect(unconfirmed.stderr).toContain(`key ${added.id} "added"`);

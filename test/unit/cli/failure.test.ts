@@ -61,3 +61,15 @@ test("reportFailure escapes control characters in message, hint, code and reques
   expect(text).toContain("(NAMESPACE_DENIED, request id-1)");
   expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
 });
+
+test("reportFailure prints the missing changes of INDEX_DIVERGED only as JSON", () => {
+  const details = { kind: "restored", missingCount: 1, missing: [{ revision: 5, changes: ["worker shop@1.0.0"] }] };
+  const error = new ApiError("INDEX_DIVERGED", "Nothing was changed.", { details });
+  const [text, json]: [string[], string[]] = [[], []];
+  reportFailure(error, outputTo(text, false));
+  reportFailure(error, outputTo(json, true));
+  expect(text.join("")).toBe(
+    "error: Nothing was changed.\nhint: to list the missing changes: runtimectl daemon resync\n(INDEX_DIVERGED)\n",
+  );
+  expect(JSON.parse(json.join(""))).toMatchObject({ error: { details: [JSON.stringify(details)] } });
+});

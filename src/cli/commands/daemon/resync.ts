@@ -19,23 +19,27 @@ export const command = defineCommand<[], Options>({
   ],
   fields: ["mode", "keys", "records"],
   examples: [
+    ["runtimectl daemon resync", "list the missing changes, and change nothing"],
     ["runtimectl daemon resync --from-cache", "write the rows of this daemon to a primary that was restored or emptied"],
     ["runtimectl daemon resync --accept-primary", "give up the changes that the primary lacks, on this daemon only"],
   ],
   notes:
     "For a daemon that rejects changes with INDEX_DIVERGED, because the primary lacks changes that the daemon has. Requires an admin key for all namespaces.\n" +
-    "Lists the missing changes first. With --from-cache, changes that other daemons made in the primary since then are lost. Daemons that lack no row follow by themselves.\n" +
-    "With --accept-primary, keys that were revoked since the backup are valid again on this daemon. With an OCI registry, the daemon removes its downloaded workers and plugins that the primary lacks. Repeat it on each daemon.\n" +
+      "Lists the missing changes first. Without a flag, exits with 2 after the list. With --from-cache, changes that other daemons made in the primary since then are lost. Daemons that lack no row follow by themselves.
+" +
+      "With --accept-primary, keys that were revoked since the backup are valid again on this daemon. With an OCI registry, the daemon removes its downloaded workers and plugins that the primary lacks. Repeat it on each daemon.
+" +
     "Exits with 7 if the daemon lacks nothing or the primary changed meanwhile, and with 3 if the command is not confirmed.",
   async run(context, _none, { fromCache = false, acceptPrimary = false }) {
-    if (fromCache === acceptPrimary)
-      throw usageError(
-        "resync requires either --from-cache or --accept-primary",
-        "for the effect of each flag: runtimectl daemon resync --help",
-      );
+    const missingFlag = usageError(
+      "resync requires either --from-cache or --accept-primary",
+      "for the effect of each flag: runtimectl daemon resync --help",
+    );
+    if (fromCache && acceptPrimary) throw missingFlag;
     const { client, settings } = await connect(context, { index: { show, resync } });
     const { divergence } = await client.index.show();
     if (divergence) context.output.note(describe(divergence));
+    if (!fromCache && !acceptPrimary) throw missingFlag;
     await confirmDestruction(context, {
       consequence: fromCache
         ? "Replace all rows of the primary by those of this daemon"
@@ -60,6 +64,8 @@ function describe({ missingCount, missing }: Divergence): string {
   const lines = missing.map(({ revision, changes }) => `  revision ${revision}: ${changes.join("; ")}`);
   const others = missingCount - missing.length;
   if (others > 0)
-    lines.push(`  ${pluralize(others, "other revision")}: the list has at most ${mostListedRevisions}, of which this daemon has rows`);
+    lines.push(
+      `The list omits ${pluralize(others, "revision")}: internal changes, changes that a later one replaced, and all beyond the newest ${mostListedRevisions}.`,
+    );
   return [`the primary lacks ${pluralize(missingCount, "revision")} of this daemon, the newest first:`, ...lines].join("\n");
 }

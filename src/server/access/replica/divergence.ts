@@ -38,6 +38,14 @@ const whatHappened: Readonly<Record<Divergence["kind"], string>> = {
   emptied: "is empty",
   "other-epoch": "has the data of another index",
 };
+/** Nouns of the records that operators change, by kind. All other kinds are internal. */
+const recordNouns: ReadonlyMap<string, string> = new Map([
+  ["host", "host"],
+  ["secret", "secret"],
+  ["staged-secret", "secret"],
+  ["worker-version", "worker"],
+  ["plugin", "plugin"],
+]);
 const remedy = "To decide which rows are valid, run runtimectl daemon resync";
 
 /**
@@ -75,6 +83,7 @@ export async function commonRevisionOf(primary: Primary, marks: readonly Omit<Po
 
 /**
  * Returns the divergence for the rows of this daemon that are newer than `commonRevision`, the newest revision that the primary also has.
+ * Omits internal rows.
  */
 export function describeDivergence(
   kind: Divergence["kind"],
@@ -82,7 +91,7 @@ export function describeDivergence(
 ): Divergence {
   const changes = [
     ...rows.keys.map((row) => ({ revision: row.revision, change: describeKey(row) })),
-    ...rows.records.map((row) => ({ revision: row.revision, change: describeRecord(row) })),
+    ...rows.records.flatMap((row) => describeRecord(row).map((change) => ({ revision: row.revision, change }))),
   ].filter(({ revision }) => revision > commonRevision);
   const missing = [...Map.groupBy(changes, ({ revision }) => revision)]
     .toSorted(([a], [b]) => b - a)
@@ -105,6 +114,8 @@ function describeKey({ id, name, revoked_at: revokedAt }: ReplicatedKeyRow): str
   return `key ${id} ${JSON.stringify(name)}${revokedAt === null ? "" : ", revoked"}`;
 }
 
-function describeRecord({ kind, key, value }: RecordRow): string {
-  return `${kind} ${key}${value === null ? ", removed" : ""}`;
+/** Returns an empty list for an internal record. */
+function describeRecord({ kind, key, value }: RecordRow): string[] {
+  const noun = recordNouns.get(kind);
+  return noun === undefined ? [] : [`${noun} ${key}${value === null ? ", removed" : ""}`];
 }

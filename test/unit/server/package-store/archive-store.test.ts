@@ -29,3 +29,16 @@ test("the registry check reports a failed download until a later check succeeds"
   archives.problem();
   await vi.waitFor(() => expect(archives.problem()).toBeUndefined());
 });
+
+test("a verbose readiness check can wait for the first check of the registry", async () => {
+  const response = Promise.withResolvers<boolean>();
+  const has = vi.fn(() => response.promise);
+  const archives = new ArchiveStore({ has } as unknown as BlobStore, () => Promise.resolve());
+
+  const checks = [archives.check(), archives.check()];
+  response.reject(RegistryError.late(2000));
+  await Promise.all(checks);
+
+  expect(archives.problem()).toBe("the registry sent or received nothing for 2 s");
+  expect(has).toHaveBeenCalledTimes(1);
+});
