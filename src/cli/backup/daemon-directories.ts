@@ -44,8 +44,8 @@ export function directoryVariables(
 }
 
 /**
- * Returns the directory variables of the service unit, and RUNTIME_AUTH_DB_MODE if it is set. The file `environment` beside the root key
- * overrides these variables. Ignores systemd drop-ins. Throws SERVICE_NOT_INSTALLED if the unit does not exist.
+ * Returns the directories of the service and the mode of its key store. The file `environment` beside the root key overrides the unit.
+ * Ignores systemd drop-ins. Throws SERVICE_NOT_INSTALLED if the unit does not exist.
  */
 function serviceVariables(service: "system" | "user", home: string): Record<string, string> {
   const mode = serviceMode(service === "user", home);
@@ -61,10 +61,10 @@ function serviceVariables(service: "system" | "user", home: string): Record<stri
     );
   const variables: Record<string, string> = {};
   for (const [, name = "", value = ""] of unit.matchAll(
-    /^Environment=(RUNTIME_(?:STATE_DIR|WORKER_DIRS|PLUGIN_DIRS|AUTH_DB_MODE))=(.*)$/gm,
+    /^Environment=(RUNTIME_(?:STATE_DIR|WORKER_DIRS|PLUGIN_DIRS|DATA_DIR|AUTH_DB_MODE))=(.*)$/gm,
   ))
     variables[name] = value.replaceAll("%S", systemStateFolder).replaceAll("%h", home);
   const own = parseEnv(readFileIfThere(path.join(path.dirname(mode.rootKeyFile), "environment")) ?? "");
-  for (const name of [...Object.keys(variables), "RUNTIME_AUTH_DB_MODE"]) if (own[name]) variables[name] = own[name];
+  for (const name of [...Object.keys(variables), "RUNTIME_DATA_DIR", "RUNTIME_AUTH_DB_MODE"]) if (own[name]) variables[name] = own[name];
   return variables;
 }

@@ -18,7 +18,12 @@ test("--service reads the directories and the key store mode of the service", as
   const directories = { RUNTIME_STATE_DIR: `${home}/.local/share/runtimed/state`, RUNTIME_WORKER_DIRS: `${home}/workers` };
   expect(read()).toEqual(directories);
 
-  const own = ["RUNTIME_AUTH_DB_MODE=sync", "RUNTIME_WORKER_DIRS=/srv/workers", "RUNTIME_LOG_LEVEL=debug", ""];
+  const own = ["RUNTIME_AUTH_DB_MODE=sync", "RUNTIME_WORKER_DIRS=/srv/workers", "RUNTIME_DATA_DIR=/srv/data", "LOG_LEVEL=debug", ""];
   await writeTree(home, { ".config/runtimed/environment": own.join("\n") });
-  expect(read()).toEqual({ ...directories, RUNTIME_WORKER_DIRS: "/srv/workers", RUNTIME_AUTH_DB_MODE: "sync" });
+  expect(read()).toEqual({
+    ...directories,
+    RUNTIME_WORKER_DIRS: "/srv/workers",
+    RUNTIME_DATA_DIR: "/srv/data",
+    RUNTIME_AUTH_DB_MODE: "sync",
+  });
 });
