@@ -109,14 +109,10 @@ test(
     const replacedId = find(await a.client.instances.list(), "j")?.id;
     await before.stop();
     const rebuilt = await instances.start("j-2", { RUNTIME_INSTANCE_NAME: "j" });
-    const named = async () =>
-      (await a.client.instances.list()).flatMap(({ name, id, state }) => (name === "j" ? [[state, id === replacedId]] : []));
-    await expect
-      .poll(async () => (await named()).toSorted(), { timeout: soonMs })
-      .toEqual([
-        ["gone", true],
-        ["ready", false],
-      ]);
+    const idsByState = async () =>
+      Object.fromEntries((await a.client.instances.list()).flatMap(({ name, id, state }) => (name === "j" ? [[state, id]] : [])));
+    const expected = { gone: replacedId, ready: expect.not.stringMatching(replacedId ?? "") as string };
+    await expect.poll(idsByState, { timeout: soonMs }).toEqual(expected);
 
     const { data } = await a.client.instances.drain({ params: { instance: "j" } });
     expect(data.id).not.toBe(replacedId);
