@@ -101,7 +101,7 @@ test("`workers upload` shows a progress bar only in a terminal", async () => {
 test("`workers delete` requires the user to type the name of the worker", async () => {
   const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
   expect(declined.status).toBe(3);
-  expect(declined.stdout.replaceAll(/\s+/g, " ")).toContain("but no secrets (to remove one: runtimectl secrets remove app NAME)");
+  expect(declined.stdout.replaceAll(/\s+/g, " ")).toContain("but no secrets (to remove one: runtimectl secrets remove app");
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   const cancelled = await inTerminal("workers delete app", [["Type app", "\u0003"]]);
   expect(cancelled.status).toBe(130);
