@@ -24,6 +24,11 @@ const replaced = {
   "\\banswerError|[aA]nswerHead|AnswerWindow|answerBodyBytes": "response",
   "makeParcel|[^\\x22\\w]parcels?\\b|[a-z]Parcel\\b": "package archive",
   "actOnEach|\\bConcealment|KeyScanner|PackageFacts": "runBatch, redactor, secret scanner, package info",
+  "#?lookAt(?:Folder|Listing)|lookCount|mostLooks|looksPer[A-Z]|quietLooks": "folder check, recheck, attempt",
+  "(?:Call|File|Module|Package)Places|(?:File|Writable)Place\\b|occupyPlace|aitingForPlace": "limiter, path, location, folder",
+  "HandedOn\\b|TravelHost|PassageHost|CacheShelf|(?:Instance|Other|Listed)Answer|InstanceQuestion|collectAnswers":
+    "forward options, pipeline context, site cache, response, request",
+  "tellFromNowOn|tellsNext|tellOfRest|tellInstances|tellFailure|tellGitHub|cuttingWay": "publish, print, log, report, write, cutting proxy",
   "\\banew\\b|\\bafresh\\b": "again",
 };
 const pattern = new RegExp(

@@ -1,7 +1,7 @@
 import { EventSubscription } from "./live/event-subscription.js";
 import { Connection } from "./live/connection.js";
 import { Resources } from "./live/resources.js";
-import { placeOf, type Place } from "./router/place.js";
+import { panelPathsOf, type PanelPaths } from "./router/panel-paths.js";
 import { Router } from "./router/router.js";
 import { RememberedSession } from "./session/remembered-session.js";
 import { Session } from "./session/session.js";
@@ -11,7 +11,7 @@ import { Toasts } from "./components/toasts.js";
 
 /** The objects that all components of the panel share. */
 export interface Panel {
-  readonly place: Place;
+  readonly paths: PanelPaths;
   readonly connection: Connection;
   readonly session: Session;
   readonly resources: Resources;
@@ -23,13 +23,13 @@ export interface Panel {
 
 /** Creates the shared objects of the panel, then requests the daemon's discovery document and the session. */
 export function openPanel(): Panel {
-  const place = placeOf(document.baseURI);
+  const paths = panelPathsOf(document.baseURI);
   const connection: Connection = new Connection({
-    daemonPath: place.daemonPath,
+    daemonPath: paths.daemonPath,
     fetch: (...call) => fetch(...call),
     onRefused: () => session.end(),
   });
-  const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: place.panelPath }) });
+  const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: paths.panelPath }) });
   /**
    * Returns the principal while the user is signed in, the daemon is reachable and the tab is visible. Otherwise returns undefined, and the
    * panel sends no requests: browsers limit the connections per host.
@@ -60,7 +60,7 @@ export function openPanel(): Panel {
     resumeIfOpen();
   });
   void connection.find();
-  const router = new Router(place.panelPath, window);
+  const router = new Router(paths.panelPath, window);
   const theme = new Theme(localStorage, document.documentElement);
-  return { place, connection, session, resources, router, toasts: new Toasts(), theme, rail: new Rail(localStorage) };
+  return { paths, connection, session, resources, router, toasts: new Toasts(), theme, rail: new Rail(localStorage) };
 }

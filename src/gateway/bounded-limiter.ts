@@ -63,13 +63,13 @@ export class BoundedLimiter {
    * number of expired keys shrinks.
    */
   #dropOldest(now: number): void {
-    let looked = 0;
+    let checked = 0;
     for (const [key, seenAt] of this.#lastSeen) {
       const isOver = now - seenAt > this.#longestMs;
-      if (looked === 2 || (!isOver && this.#lastSeen.size <= this.#mostKeys)) return;
+      if (checked === 2 || (!isOver && this.#lastSeen.size <= this.#mostKeys)) return;
       this.#lastSeen.delete(key);
       void this.#limiter.delete(key);
-      looked += 1;
+      checked += 1;
     }
   }
 }

@@ -27,12 +27,12 @@ export class Gateway {
     this.#security = securityHeaders ? new SecurityHeaders(securityHeaders) : undefined;
   }
 
-  get looksAtRequests(): boolean {
+  get handlesRequests(): boolean {
     return this.#settings.rateLimits.length > 0 || this.#cors !== undefined;
   }
 
   get changesAnswers(): boolean {
-    return this.#cors !== undefined || this.#security !== undefined || this.#tellsOfLimits;
+    return this.#cors !== undefined || this.#security !== undefined || this.#sendsLimitHeaders;
   }
 
   open({ auth, metrics }: PluginContext): void {
@@ -56,7 +56,7 @@ export class Gateway {
    * continues.
    */
   answer(request: Request, app: AppInfo | undefined): Promise<Response | undefined> | undefined {
-    return this.#limits || request.method === "OPTIONS" ? this.#look(request, readRulePath(request.url, app)) : undefined;
+    return this.#limits || request.method === "OPTIONS" ? this.#handle(request, readRulePath(request.url, app)) : undefined;
   }
 
   /** Returns the response with the configured headers added. */
@@ -64,7 +64,7 @@ export class Gateway {
     const path = readRulePath(request.url, app);
     const verdict = this.#verdicts.get(request);
     const change = (headers: Headers): void => {
-      if (verdict) tellLimits(headers, verdict);
+      if (verdict) setLimitHeaders(headers, verdict);
       this.#apply(headers, request, path);
     };
     try {
@@ -79,10 +79,10 @@ export class Gateway {
     }
   }
 
-  async #look(request: Request, path: RulePath): Promise<Response | undefined> {
+  async #handle(request: Request, path: RulePath): Promise<Response | undefined> {
     const preflight = this.#cors?.preflight(request, path, this.#preflights);
     const verdict = await this.#limits?.count(request, path, () => this.#addresses.of(request), preflight !== undefined);
-    if (verdict && this.#tellsOfLimits) this.#verdicts.set(request, verdict);
+    if (verdict && this.#sendsLimitHeaders) this.#verdicts.set(request, verdict);
     const answer = verdict?.isRefused ? refusal(verdict) : preflight;
     // Sets the headers here too, because a response of an `onRequest` hook does not always pass through `onResponse`. Setting the headers
     // twice has no further effect.
@@ -90,7 +90,7 @@ export class Gateway {
     return answer;
   }
 
-  get #tellsOfLimits(): boolean {
+  get #sendsLimitHeaders(): boolean {
     return this.#settings.rateLimitHeaders && this.#settings.rateLimits.length > 0;
   }
 
@@ -107,7 +107,7 @@ function refusal(verdict: Verdict): Response {
   const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
   const body: ErrorBody = { error: { code: "RATE_LIMITED", message: `Too many requests. Retry in ${seconds} s.` } };
   const headers = new Headers({ "cache-control": "no-store", "retry-after": String(seconds) });
-  tellLimits(headers, verdict);
+  setLimitHeaders(headers, verdict);
   return Response.json(body, { status: errorTable.RATE_LIMITED[0], headers });
 }
 
@@ -115,7 +115,7 @@ function refusal(verdict: Verdict): Response {
  * Sets the header fields `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` of draft-ietf-httpapi-ratelimit-headers-06. Clients
  * support this draft; later drafts use one combined field.
  */
-function tellLimits(headers: Headers, { limit, remaining, resetMs }: Verdict): void {
+function setLimitHeaders(headers: Headers, { limit, remaining, resetMs }: Verdict): void {
   headers.set("RateLimit-Limit", String(limit));
   headers.set("RateLimit-Remaining", String(remaining));
   headers.set("RateLimit-Reset", String(Math.ceil(resetMs / 1000)));

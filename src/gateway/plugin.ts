@@ -10,7 +10,7 @@ const createPlugin: PluginModule = (config) => {
   const gateway = new Gateway(readSettings(config));
   return {
     onInit: (context) => gateway.open(context),
-    ...(gateway.looksAtRequests ? { onRequest: (request, app) => gateway.answer(request, app) } : {}),
+    ...(gateway.handlesRequests ? { onRequest: (request, app) => gateway.answer(request, app) } : {}),
     ...(gateway.changesAnswers ? { onResponse: (response, app, request) => gateway.complete(response, app, request) } : {}),
     onShutdown: () => gateway.close(),
   };

@@ -103,17 +103,17 @@ export async function openServices(
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
   const changes = new Changes({ events, audit, redact: (text) => redactCredentials(text, config.rootKey) });
   const tools = new PackageTools(limits);
-  const workerPlaces = {
+  const workerSources = {
     directories: config.workerDirectories,
     // The panel is the only built-in worker. If the daemon does not serve the panel, it does not need this directory.
     builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
   };
-  const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
+  const pluginSources = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
   const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
   const retire = (folder: string, movedTo: string | undefined) => engine.retire(folder, movedTo);
   const packageStores = await openPackageStore(config, { store, engine: () => engine, tools, log });
   const packages: WorkerPackages = await WorkerPackages.open({
-    ...workerPlaces,
+    ...workerSources,
     reservedNames: reservedNames(config.apiBase),
     tools,
     ...packageStores.workers,
@@ -187,7 +187,7 @@ export async function openServices(
   metricsHistory = await openMetricsHistory(config, { engine, packages, log });
   const dataCopies = await CopyServer.listen({ stateDirectory, copy: (name) => engine.storage.copy(name), log });
   const pluginPackages: PluginPackages = await PluginPackages.open({
-    ...pluginPlaces,
+    ...pluginSources,
     isWorker: (name) => packages.isInstalled(name, undefined),
     settingsProblem: (plugin) => settingsProblem(code, plugin),
     reservedNames: reservedNames(config.apiBase),
@@ -247,12 +247,12 @@ export async function openServices(
   });
   await plugins.reload({ isFresh: () => false });
   packageStores.shared?.follow(plugins, events);
-  answering.tellFromNowOn();
+  answering.startPublishing();
   cronJobs.start();
   cronSlots?.start();
   workerHealth.start();
   pluginHealth.start();
-  const workerFiles = new PackageFiles({ kind: "workers", ...workerPlaces, keeper: packages });
+  const workerFiles = new PackageFiles({ kind: "workers", ...workerSources, owner: packages });
   return {
     lock,
     store,
@@ -275,7 +275,7 @@ export async function openServices(
         hostProblem: (host) => hosts.reservedReason(host),
       },
     }),
-    pluginFiles: new PackageFiles({ kind: "plugins", ...pluginPlaces, keeper: pluginPackages }),
+    pluginFiles: new PackageFiles({ kind: "plugins", ...pluginSources, owner: pluginPackages }),
     plugins,
     pluginHealth,
     pluginCounters,

@@ -23,7 +23,7 @@ process.on("exit", () => {
 });
 process.on("disconnect", () => process.exit(0));
 reportResponses();
-report({ kind: "listening", origin: (await runDaemon({ tellsNext: false })).admin });
+report({ kind: "listening", origin: (await runDaemon({ printsNextSteps: false })).admin });
 
 /**
  * Deletes the folder while other threads still run. If a thread creates a file meanwhile, rmSync fails. If a thread deletes a file

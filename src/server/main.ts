@@ -5,7 +5,7 @@ import { configWarnings } from "./config/config-warnings.js";
 import { readConfig, type Config } from "./config/config.js";
 import { Daemon } from "./daemon.js";
 import { AdminListenError, type Origins } from "./listeners.js";
-import { keepCallsYoung, spareFullCollections } from "./v8-tuning.js";
+import { disablePretenuring, raiseHeapGrowthLimit } from "./v8-tuning.js";
 import { nextSteps } from "./next-steps.js";
 import { NewerStateError } from "./config/newer-state-error.js";
 import { createLog, readableForm, LogLevel } from "./log/log.js";
@@ -45,7 +45,7 @@ const secretVariables = [
 export async function runProgram(words: readonly string[]): Promise<void> {
   const commandLine = readCommandLine(words);
   if (commandLine.kind === "run") {
-    await runDaemon({ tellsNext: true });
+    await runDaemon({ printsNextSteps: true });
   } else if (commandLine.kind === "print") process.stdout.write(commandLine.text);
   else {
     process.stderr.write(commandLine.text);
@@ -61,7 +61,7 @@ function firstCommands({ admin }: Origins, keyFile: string): string[] {
  * Runs the daemon until a signal stops it. Resolves with the origins of the listeners when the daemon is ready. If the start fails, exits
  * the process.
  */
-export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<Origins> {
+export async function runDaemon({ printsNextSteps }: { printsNextSteps: boolean }): Promise<Origins> {
   const environment = { ...process.env };
   const config = await readConfigOrExit();
   for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
@@ -98,10 +98,10 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
   try {
     const origins = await daemon.start();
     supervised.begin();
-    keepCallsYoung();
-    spareFullCollections();
+    disablePretenuring();
+    raiseHeapGrowthLimit();
     const keyFile = config.rootKeyFile?.file;
-    if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
+    if (printsNextSteps && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
       // Waits for the log entries of the start, so that the next steps are printed after them.
       await Promise.race([daemon.isolationLogged, delay(longestWaitMs)]);
       output.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));

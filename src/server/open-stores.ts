@@ -71,7 +71,7 @@ export async function openCron(
   { registry, leases, logs, call, now, log }: CronSources,
 ): Promise<{ cronRuns: CronRuns; cronSlots: CronSlots | undefined; cronJobs: CronJobs }> {
   const cronRuns = await CronRuns.open({ file: path.join(stateDirectory, "cron-runs.jsonl"), log });
-  const tell = ({ name, version }: { name: string; version: string }, level: "debug" | "warn", text: string) =>
+  const writeLog = ({ name, version }: { name: string; version: string }, level: "debug" | "warn", text: string) =>
     logs.write({ name, version, level, source: "runtime", text });
   const cronSlots =
     primary &&
@@ -81,11 +81,11 @@ export async function openCron(
       isDraining: () => registry.isDraining,
       onUnknown: ({ worker: name, version, schedule, instance, slotMs }) => {
         const time = new Date(slotMs).toISOString();
-        tell({ name, version }, "warn", `Cron ${schedule} at ${time} is unknown: ${instance} stopped during the run or before it.`);
+        writeLog({ name, version }, "warn", `Cron ${schedule} at ${time} is unknown: ${instance} stopped during the run or before it.`);
       },
       log,
     });
-  return { cronRuns, cronSlots, cronJobs: new CronJobs({ runs: cronRuns, slots: cronSlots, now, call, tell }) };
+  return { cronRuns, cronSlots, cronJobs: new CronJobs({ runs: cronRuns, slots: cronSlots, now, call, writeLog }) };
 }
 
 interface CronSources extends Pick<CronJobsOptions, "call" | "now"> {

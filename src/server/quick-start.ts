@@ -26,7 +26,7 @@ if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOW
 // Each worker has its own host name below `localhost`, which browsers resolve without DNS.
 process.env["RUNTIME_APP_DOMAIN"] ??= "localhost";
 const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
-const origins = await runDaemon({ tellsNext: false });
+const origins = await runDaemon({ printsNextSteps: false });
 await saveProfile(origins.admin, keyFile);
 if (await isFirstRun()) await runtimectl("workers", "upload", path.join(packageRoot, "samples/hello"), "--profile", profile, "--quiet");
 process.stdout.write(

@@ -75,9 +75,9 @@ function checkPackageStore({ plugins, problem }: SharedPackages): HealthCheck {
 
 /** Checks the key that encrypts secrets. A problem only gives the state "degraded", because it affects only workers with secrets. */
 function checkSecretsKey(secrets: SecretStore): HealthCheck {
-  const { place, problem } = secrets.describeKey();
+  const { location, problem } = secrets.describeKey();
   return problem === undefined
-    ? { name: "secrets-key", status: "ok", message: place }
+    ? { name: "secrets-key", status: "ok", message: location }
     : { name: "secrets-key", status: "degraded", message: problem };
 }
 

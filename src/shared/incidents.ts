@@ -108,7 +108,7 @@ export function describeError({ message, file, line }: LastError): string {
 }
 
 /** Returns the daemons on which a worker has a problem, as a sentence such as `On eu-2.`. Returns undefined if there is only one daemon. */
-export function problemPlaces({ instances = [] }: Pick<WorkerHealth, "instances">): string | undefined {
+export function affectedInstances({ instances = [] }: Pick<WorkerHealth, "instances">): string | undefined {
   const known = instances.flatMap(({ name, state }) => (state === undefined ? [] : { name, state }));
   const affected = known.filter(({ state }) => isProblem(state)).map(({ name }) => name);
   if (affected.length === 0) return undefined;
@@ -132,7 +132,7 @@ function workerIncident(health: WorkerHealth): Incident[] {
       suspect,
       reason: reason ?? state,
       error: lastError && reason?.includes(lastError.message) ? undefined : error,
-      where: problemPlaces(health),
+      where: affectedInstances(health),
       rollbackTo,
     },
   ];

@@ -33,11 +33,11 @@ export type ManifestReading =
 export function parseManifest(text: string, fileName: string): Manifest {
   const { manifest, faults } = readManifest(text);
   if (manifest) return manifest;
-  throw invalidMetadata(fileName, `${faults[0].message}${placeIn(text, faults[0].offset)}`, faults[0].cause);
+  throw invalidMetadata(fileName, `${faults[0].message}${positionText(text, faults[0].offset)}`, faults[0].cause);
 }
 
 /** Returns a text with the line and column of a character, for messages. Empty if `offset` is undefined. */
-export function placeIn(text: string, offset: number | undefined): string {
+export function positionText(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const before = text.slice(0, offset).split("\n");
   return ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`;

@@ -97,7 +97,7 @@ async function mergeOptions(read: ReadText, { file, text }: ConfigFile, visited:
   const { baseUrl, paths } = values;
   return {
     values: { ...merged.values, ...values },
-    baseUrl: typeof baseUrl === "string" ? placeOf(baseUrl, folder) : merged.baseUrl,
+    baseUrl: typeof baseUrl === "string" ? pathInPackage(baseUrl, folder) : merged.baseUrl,
     paths: paths === undefined ? merged.paths : { patterns: recordOf(paths), folder },
   };
 }
@@ -107,9 +107,9 @@ async function findBase(read: ReadText, folder: string, specifier: string): Prom
   if (specifier.startsWith("/")) return undefined;
   const isPath = /^\.{1,2}(?:\/|$)/.test(specifier);
   const folders = isPath ? [folder] : foldersAbove(joinPath(folder, "file")).map((above) => joinPath(above, "node_modules"));
-  const places = folders.map((each) => joinPath(each, specifier));
-  for (const place of places)
-    for (const file of [place, `${place}.json`, `${place}/tsconfig.json`]) {
+  const candidates = folders.map((each) => joinPath(each, specifier));
+  for (const resolved of candidates)
+    for (const file of [resolved, `${resolved}.json`, `${resolved}/tsconfig.json`]) {
       const text = await read(file);
       if (text !== undefined) return { file, text };
     }
@@ -124,8 +124,8 @@ function compiled({ values, baseUrl, paths }: MergedOptions, folder: string): Re
   const insideOnly = (target: unknown): string[] => {
     if (typeof target !== "string") return [];
     const isInConfigFolder = target.startsWith(`${configFolder}/`);
-    const place = isInConfigFolder ? placeOf(target.slice(configFolder.length + 1), folder) : placeOf(target, base);
-    return place === undefined ? [] : [`./${toRoot}${place}`];
+    const resolved = isInConfigFolder ? pathInPackage(target.slice(configFolder.length + 1), folder) : pathInPackage(target, base);
+    return resolved === undefined ? [] : [`./${toRoot}${resolved}`];
   };
   const patterns = Object.entries(paths?.patterns ?? {}).flatMap(([pattern, targets]) => {
     const inside = Array.isArray(targets) ? targets.flatMap(insideOnly) : [];
@@ -139,9 +139,9 @@ function compiled({ values, baseUrl, paths }: MergedOptions, folder: string): Re
 }
 
 /** Returns a path relative to the package folder. Undefined for a path outside of the package folder. */
-function placeOf(target: string, folder: string): string | undefined {
-  const place = joinPath(folder, target);
-  return target.startsWith("/") || /^\.\.(?:\/|$)/.test(place) ? undefined : place;
+function pathInPackage(target: string, folder: string): string | undefined {
+  const resolved = joinPath(folder, target);
+  return target.startsWith("/") || /^\.\.(?:\/|$)/.test(resolved) ? undefined : resolved;
 }
 
 /**

@@ -40,7 +40,7 @@ export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
 }
 
 /** Returns the active version: `latest` if enabled, else the highest enabled stable version, else the highest enabled version. */
-export function answeringVersion<Version extends Pick<InstalledVersion, "version" | "enabled">>(
+export function activeVersionOf<Version extends Pick<InstalledVersion, "version" | "enabled">>(
   versions: readonly Version[],
 ): Version | undefined {
   const enabled = versions.filter((version) => version.enabled);
@@ -51,7 +51,7 @@ export function answeringVersion<Version extends Pick<InstalledVersion, "version
 export function conflictingVersions(to: InstalledVersion, versions: readonly InstalledVersion[]): InstalledVersion[] {
   const inTheWay: InstalledVersion[] = [];
   let left = versions.map((installed) => (installed === to ? { ...to, enabled: true } : installed));
-  for (let first = answeringVersion(left); first !== undefined && first.version !== to.version; first = answeringVersion(left)) {
+  for (let first = activeVersionOf(left); first !== undefined && first.version !== to.version; first = activeVersionOf(left)) {
     inTheWay.push(first);
     left = left.filter((installed) => installed !== first);
   }

@@ -10,7 +10,7 @@ import { answerAt, InstanceHarness, uploadApp, type Instance } from "./instance-
 const certificate = fileURLToPath(new URL("../fixtures/tls/certificate.pem", import.meta.url));
 const phaseMs = 15_000;
 /** Number of measurements. Several are needed, because the machine can slow down a single one. */
-const mostLooks = 4;
+const mostMeasurements = 4;
 /** Maximum latency that the requirement allows. */
 const longestLagMs = 50;
 /** Time limit of a change of keys without the primary. The daemon rejects the change after 2 s, and a busy machine needs longer. */
@@ -93,7 +93,7 @@ async function expectOnlyChangesStop(
   loads: Loads,
   { title, before }: { title: string; before: Phase },
 ): Promise<void> {
-  for (let look = 1; ; look += 1) {
+  for (let measurement = 1; ; measurement += 1) {
     const away = await observe(harness, loads, title);
     expect([...away.keyCalls.keys()]).toEqual(["KEY_STORE_UNAVAILABLE"]);
     expect([...away.uploads.keys()]).toEqual(["KEY_STORE_UNAVAILABLE"]);
@@ -101,7 +101,7 @@ async function expectOnlyChangesStop(
     expect(away.problems).toEqual([]);
     expect(away.lagMs).toBeLessThan(Math.max(longestLagMs, 2 * before.lagMs));
     const fastEnoughMs = Math.max(2 * before.p99Ms, before.p99Ms + 20, 2 * away.machineP99Ms);
-    if (look === mostLooks) expect(away.p99Ms).toBeLessThanOrEqual(fastEnoughMs);
+    if (measurement === mostMeasurements) expect(away.p99Ms).toBeLessThanOrEqual(fastEnoughMs);
     if (away.p99Ms <= fastEnoughMs) return;
   }
 }

@@ -81,7 +81,7 @@ export class WireAnswer {
  * Starts a server that sends responses that no real daemon sends, such as names with escape sequences. Omitted responses are those of a
  * daemon without workers. A test can change the responses at any time.
  */
-export async function startFakeDaemon(answers: Readonly<Record<string, unknown>> = {}): Promise<FakeDaemon> {
+export async function startFakeDaemon(answers: Readonly<Record<string, unknown>> = {}, port = 0): Promise<FakeDaemon> {
   const requests: string[] = [];
   let held: (() => void)[] | undefined;
   const server = createServer(({ method = "", url = "" }, response) => {
@@ -96,7 +96,7 @@ export async function startFakeDaemon(answers: Readonly<Record<string, unknown>>
     if (held) held.push(answer);
     else answer();
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -20,7 +20,7 @@ const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 export interface Connection<Offered extends Operations> {
   readonly settings: Settings;
   readonly origin: string;
-  /** Returns the discovery document of the daemon. Only the first call sends a request. Later calls return the same document. */
+  /** Returns the discovery document of the daemon. After a successful request, later calls return the same document. */
   readonly discover: () => Promise<Discovery>;
   /** The typed API client. If a key is configured, each request contains the key. */
   readonly client: ClientOf<Offered>;
@@ -44,7 +44,42 @@ export async function connectAnonymously<Offered extends Operations>(
   offered: Offered,
   known?: Settings,
 ): Promise<Connection<Offered>> {
-  const settings = known ?? (await resolveSettings(context));
+  const { close, callTyped, ...link } = openLink(context, known ?? (await resolveSettings(context)));
+  const { apiBase } = link.settings;
+  try {
+    const client =
+      apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
+        ? createClient(readingBelow(apiBase, callTyped, link.discover), "", offered)
+        : createClient(callTyped, (await link.discover()).api, offered);
+    context.onExit(close);
+    return { ...link, client };
+  } catch (error) {
+    // Closes the sockets of a failed attempt. Otherwise open sockets would accumulate, because the dashboard repeats the attempt every few
+    // seconds.
+    close();
+    throw error;
+  }
+}
+
+/**
+ * Connects like `connectAnonymously`, but requests the discovery document only before the first call. The daemon can therefore be
+ * unreachable until then.
+ */
+export async function connectOnDemand<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
+  const { close, callTyped, ...link } = openLink(context, await resolveSettings(context));
+  context.onExit(close);
+  const transport: Transport = async (request) => callTyped({ ...request, path: (await link.discover()).api + request.path });
+  return { ...link, client: createClient(transport, "", offered) };
+}
+
+interface Link extends Omit<Connection<Operations>, "client"> {
+  /** Sends a request of the typed client. Throws if the daemon rejects the key. */
+  readonly callTyped: Connection<Operations>["call"];
+  readonly close: () => void;
+}
+
+/** Prepares a connection without sending a request. */
+function openLink(context: Context, settings: Settings): Link {
   const origin = settings.origin.value;
   if (settings.key) context.output.redact(settings.key.value);
   if (settings.insecure)
@@ -56,7 +91,11 @@ export async function connectAnonymously<Offered extends Operations>(
     trace: (line, level) => context.output.trace(line, level),
   });
   let discovery: Promise<Discovery> | undefined;
-  const discover = () => (discovery ??= discoverAt(origin, transport));
+  const discover = () =>
+    (discovery ??= discoverAt(origin, transport).catch((error: unknown) => {
+      discovery = undefined;
+      throw error;
+    }));
   const call = async (request: Parameters<Transport>[0]) => {
     if (!readingMethods.has(request.method)) {
       if (context.isReadOnly) throw readOnly(request.method);
@@ -70,20 +109,7 @@ export async function connectAnonymously<Offered extends Operations>(
     if (failure) throw failure;
     return response;
   };
-  const { apiBase } = settings;
-  try {
-    const client =
-      apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
-        ? createClient(readingBelow(apiBase, callTyped, discover), "", offered)
-        : createClient(callTyped, (await discover()).api, offered);
-    context.onExit(() => transport.close());
-    return { settings, origin, discover, call, client };
-  } catch (error) {
-    // Closes the sockets of a failed attempt. Otherwise open sockets would accumulate, because the dashboard repeats the attempt every few
-    // seconds.
-    transport.close();
-    throw error;
-  }
+  return { settings, origin, discover, call, callTyped, close: () => transport.close() };
 }
 
 async function discoverAt(origin: string, transport: HttpTransport): Promise<Discovery> {

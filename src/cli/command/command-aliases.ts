@@ -87,6 +87,10 @@ export const optionHints: Readonly<Record<string, Readonly<Record<string, string
     "--env": "set variables of a worker under env in its manifest.yaml, secrets with runtimectl secrets set",
     "--force": "runtimectl deploy --replace overwrites an existing version",
   },
+  events: {
+    "-f": "remove -f: events streams new events until Ctrl-C",
+    "--follow": "remove --follow: events streams new events until Ctrl-C",
+  },
   "workers logs": {
     "--tail": "runtimectl workers logs <name> --limit <count>",
     "--lines": "runtimectl workers logs <name> --limit <count>",
@@ -94,7 +98,7 @@ export const optionHints: Readonly<Record<string, Readonly<Record<string, string
   },
   "": {
     "--force": "use --yes to skip the confirmation",
-    "-f": "use --yes to skip the confirmation",
+    "-f": "-f is an option of logs and audit; to skip a confirmation, use --yes",
     "--key": "keys are not accepted on the command line: use --key-file FILE or RUNTIMECTL_KEY",
   },
 };

@@ -14,7 +14,7 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   AUTH_REQUIRED: "the key is unknown, expired or revoked; sign in with: runtimectl auth login",
   INVALID_KEY: "check the key, or request a new key",
   PERMISSION_DENIED: "to see the permissions of your key: runtimectl auth status",
-  NAMESPACE_DENIED: "request a key created with --namespace and the @scope of this package",
+  NAMESPACE_DENIED: "to see the namespaces of your key: runtimectl auth status",
   CSRF_ORIGIN_MISMATCH: "a proxy changes the Host header: configure it to forward the original Host, or use the daemon's own URL",
   WORKER_NOT_FOUND: "runtimectl workers list",
   WORKER_VERSION_NOT_FOUND: "runtimectl workers list",

@@ -36,7 +36,10 @@ export const command = defineCommand<[source: string], GivenOptions>({
     { flags: "--if-changed", description: "Upload nothing if the version is installed with the same content" },
     { flags: "--build", description: "Run the build script of package.json first; install the dependencies if node_modules is missing" },
     { flags: "--save", description: "Write the detected manifest to manifest.yaml" },
-    { flags: "--bump", description: "Assign the next version and disable the version latest, for a worker that is installed as latest" },
+    {
+      flags: "--bump",
+      description: "For a worker that is installed as latest: assign the next version, unless one is declared, and disable latest",
+    },
     { flags: "--replace", description: "Overwrite the version if it exists" },
     { flags: "--no-enable", description: "Install the version disabled; the active version stays the same" },
     { flags: "--check <path[=status]>", description: "After the upload, request this path and expect this status (default: 200 to 399)" },

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import { latestVersion } from "../../shared/package-name.js";
 import { formatSize } from "../../shared/size.js";
 import { CommandError, usageError } from "../command/command-error.js";
 import { defineCommand, type Context } from "../command/command.js";
@@ -54,19 +55,23 @@ export const command = defineCommand<[source: string], Options>({
     if (list && out !== undefined)
       throw usageError("-o cannot be used with --list or --dry-run, which write nothing", "remove one of the flags");
     const workspace = await temporaryFolder(context);
-    const planned = await (await openPackage(context, source, kind)).plan({ identity });
+    const opened = await openPackage(context, source, kind);
+    const planned = await opened.plan({ identity });
     const plan = await withManifest(planned, path.join(workspace, "made"), identity);
     warnOfSecrets(context, plan);
+    const { name, version, hasDeclaredVersion } = plan.facts;
+    const isUnversioned = opened.kind === "worker" && !hasDeclaredVersion && version === latestVersion;
+    const label = isUnversioned ? name : `${name}@${version}`;
+    if (isUnversioned) context.output.note("the archive has no version: deploy assigns one, and workers upload installs it as latest");
     if (list) {
       const archive = await writeArchive(plan.files, path.join(workspace, "package.tgz"), context.signal);
-      return showFiles(context.output, plan, archive, { document: {}, note: "nothing was written" });
+      return showFiles(context.output, plan, archive, { document: {}, label, note: "nothing was written" });
     }
     const target = path.resolve(context.workingDirectory, out ?? archiveName(plan.facts));
     await refuseTarget(target, { plan, folder, isChosen: out !== undefined });
     const { sizeBytes, sha256, digest } = await writeWhole(context, plan, target);
-    const { name, version } = plan.facts;
     const unpackedBytes = plan.files.reduce((sum, file) => sum + file.sizeBytes, 0);
-    context.output.note(`${name}@${version}: ${plan.files.length} files, ${formatSize(unpackedBytes)}, ${formatSize(sizeBytes)} packed`);
+    context.output.note(`${label}: ${plan.files.length} files, ${formatSize(unpackedBytes)}, ${formatSize(sizeBytes)} packed`);
     context.output.result(
       { file: target, name, version, files: plan.files.length, sizeBytes, unpackedBytes, sha256, digest },
       `${sha256}  ${path.relative(context.workingDirectory, target)}`,

@@ -32,7 +32,9 @@ export const command = defineCommand<[source: string], Options>({
     const { name, version } = plan.facts;
     const hosts = opened.kind === "worker" ? hostsOf(plan.facts) : undefined;
     if (hosts) noteHosts(context, name, hosts);
-    const text = `${name}@${version} is a valid ${opened.kind}: ${pluralize(plan.files.length, "file")}`;
+    const isAssigned = opened.kind === "worker" && !plan.facts.hasDeclaredVersion;
+    const valid = `${isAssigned ? name : `${name}@${version}`} is a valid ${opened.kind}: ${pluralize(plan.files.length, "file")}`;
+    const text = isAssigned ? `${valid}; deploy assigns the version` : valid;
     output.result({ valid: true, kind: opened.kind, name, version, files: plan.files.length, warnings, ...hosts }, text);
   },
 });

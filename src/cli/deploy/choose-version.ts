@@ -1,5 +1,5 @@
 import semver from "semver";
-import { answeringVersion, type InstalledVersion } from "../../shared/worker-versions.js";
+import { activeVersionOf, type InstalledVersion } from "../../shared/worker-versions.js";
 import { latestVersion } from "../../shared/package-name.js";
 import type { PackageInfo } from "../pack/package-info.js";
 
@@ -27,10 +27,20 @@ export function chooseVersion(
   isBump: boolean,
 ): ChosenVersion {
   if (hasDeclaredVersion) return { version, origin: "declared" };
-  if (!isBump && answeringVersion(installed)?.version === latestVersion) return { version: latestVersion, origin: "latest" };
-  const [highest] = installed.flatMap(({ version: each }) => semver.parse(each) ?? []).toSorted(semver.rcompare);
+  if (!isBump && activeVersionOf(installed)?.version === latestVersion) return { version: latestVersion, origin: "latest" };
+  const highest = highestOf(installed);
   const given =
     typeof packageJson?.version === "string" && packageJson.version !== unusedVersion ? semver.parse(packageJson.version) : null;
   if (given && (!highest || semver.gt(given, highest))) return { version: given.version, origin: "assigned" };
-  return { version: highest?.inc(highest.prerelease.length > 0 ? "prerelease" : "patch").version ?? firstVersion, origin: "assigned" };
+  return { version: nextVersion(installed), origin: "assigned" };
+}
+
+/** Returns the patch or prerelease after the highest of the versions. Returns `firstVersion` if none of them is a number. */
+export function nextVersion(installed: readonly Pick<InstalledVersion, "version">[]): string {
+  const highest = highestOf(installed);
+  return highest?.inc(highest.prerelease.length > 0 ? "prerelease" : "patch").version ?? firstVersion;
+}
+
+function highestOf(installed: readonly Pick<InstalledVersion, "version">[]): semver.SemVer | undefined {
+  return installed.flatMap(({ version }) => semver.parse(version) ?? []).toSorted(semver.rcompare)[0];
 }

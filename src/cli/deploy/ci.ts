@@ -57,7 +57,7 @@ interface DeploymentFacts {
  * Writes the step outputs `url`, `version` and `digest` of GitHub Actions, and a table for the job summary. Outside of GitHub Actions,
  * writes nothing.
  */
-export async function tellGitHub(context: Context, facts: DeploymentFacts): Promise<void> {
+export async function writeGitHubOutputs(context: Context, facts: DeploymentFacts): Promise<void> {
   const { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary } = context.environment;
   const { url, version, digest } = facts;
   const lines = Object.entries({ url, version, digest }).map(([name, value]) => `${name}=${value}\n`);

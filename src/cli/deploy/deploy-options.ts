@@ -49,7 +49,7 @@ export interface DeployOptions {
   readonly hasExitCode: boolean;
   readonly onlyIfChanged: boolean;
   readonly mayReplace: boolean;
-  /** Whether `--bump` is set. `deploy` then assigns the next version, and disables the version `latest`. */
+  /** Whether `--bump` is set. `deploy` then assigns the next version, unless one is declared, and disables the version `latest`. */
   readonly isBump: boolean;
   readonly isOff: boolean;
   /** Whether the daemon loads the code once before it serves the version, and rejects the version if loading fails. */

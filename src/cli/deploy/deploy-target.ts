@@ -21,6 +21,8 @@ export interface DeployTarget {
   readonly before: string | undefined;
   /** The reason why a rollback to the state before the deployment is impossible. Undefined if a rollback is possible. */
   readonly loss: string | undefined;
+  /** Instruction for the user to deploy the package as a version that is not installed and becomes active. */
+  readonly newVersionHint: string;
   /** Returns the target for a deployment that uploads nothing, because an installed version has the same content as the package. */
   forInstalledVersion(): DeployTarget;
   /**

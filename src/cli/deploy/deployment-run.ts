@@ -16,7 +16,7 @@ import { noteStep, type DeployOptions } from "./deploy-options.js";
 import { checkFailure } from "./check-failure.js";
 import { checkHealth, type HealthOutcome } from "./health-check.js";
 import type { PluginTarget } from "./plugin-target.js";
-import { tellGitHub } from "./ci.js";
+import { writeGitHubOutputs } from "./ci.js";
 import { WorkerTarget } from "./worker-target.js";
 
 const actionWords: Readonly<Record<Exclude<DeployAction, "none">, string>> = {
@@ -80,7 +80,7 @@ export class DeploymentRun {
     );
     const health = options.check && (await this.#check(url));
     const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
-    await this.#tell({ sizeBytes, health, deleted, url });
+    await this.#printResult({ sizeBytes, health, deleted, url });
   }
 
   /**
@@ -91,7 +91,7 @@ export class DeploymentRun {
     const { url } = await target.locate(deployable);
     const health = options.check && (await this.#check(url));
     const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
-    await this.#tell({ sizeBytes: 0, health, deleted, url });
+    await this.#printResult({ sizeBytes: 0, health, deleted, url });
   }
 
   /** On a production profile, asks the user to confirm changes that cannot be reverted. */
@@ -114,10 +114,21 @@ export class DeploymentRun {
     await sendArchive(this.#context, packageArchive, send).catch(async (error: unknown) => {
       if (this.#context.signal.aborted)
         this.#context.output.warn("the daemon can still install the version, because it has received the archive");
+      if (isMissingScope(error, deployable.plan.facts)) throw await this.#missingScope(error);
       throw await checkFailure(error, { folder: opened.folder, files: packageArchive.plan.files });
     });
     noteStep(this.#context, "Upload", formatSize(packageArchive.sizeBytes));
     return packageArchive.sizeBytes;
+  }
+
+  /** Returns the error of an upload without a scope, with the package name in a namespace of the key as the hint. */
+  async #missingScope(denial: ApiError): Promise<CommandError> {
+    const { deployable, target } = this.#parts;
+    const session = await target.connection.client.session.show().catch(() => undefined);
+    const name = `${session?.principal.namespaces[0] ?? "@scope"}/${deployable.plan.facts.name}`;
+    const { code, message, status, details, requestId } = denial;
+    const hint = `add --name ${name}, or set this name in the manifest`;
+    return new CommandError(code, message, { exitCode: exitCodes.forbidden, hint, status, details, requestId, cause: denial });
   }
 
   async #check(url: string): Promise<HealthOutcome & { passed: true }> {
@@ -164,7 +175,7 @@ export class DeploymentRun {
     return deleted;
   }
 
-  async #tell({
+  async #printResult({
     url,
     sizeBytes,
     health,
@@ -178,7 +189,7 @@ export class DeploymentRun {
     const { opened, deployable, target, action } = this.#parts;
     const { name, version } = deployable.plan.facts;
     const answersAt = url ?? (await target.locate(deployable)).url;
-    const hosts = target instanceof WorkerTarget ? await this.#tellHosts(target) : undefined;
+    const hosts = target instanceof WorkerTarget ? await this.#printHosts(target) : undefined;
     const line = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
     const undo = line === null ? null : this.#context.output.repeatFlags(line);
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);
@@ -202,11 +213,11 @@ export class DeploymentRun {
       undo,
       ...hosts,
     };
-    await tellGitHub(this.#context, document);
+    await writeGitHubOutputs(this.#context, document);
     this.#context.output.result(document, answersAt);
   }
 
-  async #tellHosts(target: WorkerTarget): Promise<WorkerHosts | undefined> {
+  async #printHosts(target: WorkerTarget): Promise<WorkerHosts | undefined> {
     const { name, hosts: requested = [] } = this.#parts.deployable.plan.facts;
     const hosts = await target.findHosts(requested);
     if (hosts === undefined) return undefined;
@@ -222,6 +233,11 @@ export class DeploymentRun {
     if (before === undefined || before === version) return "";
     return this.#parts.opened.kind === "worker" ? `, ${before} stays installed` : ` and replaces ${before}`;
   }
+}
+
+/** Whether the daemon rejected the package because it has no scope and the key is restricted to namespaces. */
+function isMissingScope(error: unknown, { name }: { readonly name: string }): error is ApiError {
+  return error instanceof ApiError && error.code === "NAMESPACE_DENIED" && !name.startsWith("@");
 }
 
 function failed(message: string, hint: string, details?: readonly string[]): CommandError {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parseDurationMs } from "../../shared/duration.js";
-import { checkAnswer, parseAnswerCheck, type AnswerCheck } from "../client/answer-check.js";
+import { checkResponse, parseResponseCheck, type ResponseCheck } from "../client/response-check.js";
 import { usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import type { Settings } from "../config/settings.js";
@@ -12,7 +12,7 @@ const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
 /** The health check of a new version: path, accepted statuses and total time limit. */
-export interface HealthCheck extends AnswerCheck {
+export interface HealthCheck extends ResponseCheck {
   readonly timeoutMs: number;
 }
 
@@ -25,7 +25,7 @@ export function parseHealthCheck(text: string | undefined, timeout: string | und
   const timeoutMs = timeout === undefined ? defaultTimeoutMs : parseDurationMs(timeout);
   if (timeoutMs === undefined || timeoutMs === 0)
     throw usageError(`--check-timeout: ${timeout} is not a duration such as 500ms, 30s or 5m`);
-  return text === undefined ? undefined : { ...parseAnswerCheck(text), timeoutMs };
+  return text === undefined ? undefined : { ...parseResponseCheck(text), timeoutMs };
 }
 
 /** Repeats the health check until it succeeds or the total time limit is reached. Sends no key. `base` is the URL of the worker. */
@@ -43,7 +43,11 @@ export async function checkHealth(
     const leftMs = untilMs - performance.now();
     if (leftMs <= 0) return { passed: false, url, reason: reason ?? "the time limit was over before the first attempt" };
     const timeout = { value: Math.min(attemptTimeoutMs, Math.ceil(leftMs)), source: "--check-timeout" };
-    const { status, tookMs, problem } = await checkAnswer(context, { origin, settings: { ...settings, timeout } }, { base: worker, check });
+    const { status, tookMs, problem } = await checkResponse(
+      context,
+      { origin, settings: { ...settings, timeout } },
+      { base: worker, check },
+    );
     if (status !== undefined && problem === undefined) return { passed: true, url, status, durationMs: tookMs };
     // If the last attempt only exceeded its time limit, keeps the reason of an earlier attempt, which contains more information.
     if (status !== undefined || reason === undefined) reason = problem;

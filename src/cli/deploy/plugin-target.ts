@@ -1,10 +1,12 @@
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import { disable, enable, list, loaded, upload, type Plugin } from "../../shared/contract/plugins.js";
+import { show } from "../../shared/contract/session.js";
 import type { Context } from "../command/command.js";
 import { connect, type Connection } from "../client/connection.js";
+import { nextVersion } from "./choose-version.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
-const operations = { plugins: { list, loaded, upload, enable, disable } };
+const operations = { plugins: { list, loaded, upload, enable, disable }, session: { show } };
 
 /** A plugin as the target of a deployment. The daemon can install only one version of a plugin. */
 export class PluginTarget implements DeployTarget {
@@ -38,6 +40,10 @@ export class PluginTarget implements DeployTarget {
 
   get loss(): string | undefined {
     return this.#installed && `the upload replaces ${this.#name}@${this.#installed.version}, which cannot be restored`;
+  }
+
+  get newVersionHint(): string {
+    return `add --version ${nextVersion([{ version: this.version }])}`;
   }
 
   get lines(): DeployTarget["lines"] {

@@ -12,7 +12,6 @@ import { describeProblem } from "../validate/problem.js";
 import { invalidPackage, validatePackage } from "../validate/validate-package.js";
 import type { DeployOptions } from "./deploy-options.js";
 import { readGitFacts } from "./ci.js";
-import semver from "semver";
 import { latestVersion } from "../../shared/package-name.js";
 import type { DeployTarget } from "./deploy-target.js";
 import { isMap, isScalar, type Document } from "yaml";
@@ -101,7 +100,8 @@ export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Depl
   if (versionOrigin !== "declared" && target.activeDigest === digest && !options.mayReplace && !isBump) return "none";
   const isSame = existing !== undefined && existing.digest === digest;
   if (isSame && (options.onlyIfChanged || options.isDryRun)) return existing.isEnabled || isOff ? "none" : "enable";
-  if (existing && versionOrigin === "declared" && !options.mayReplace) throw versionExists(plan.facts, isSame);
+  if (existing && versionOrigin === "declared" && !options.mayReplace)
+    throw versionExists(target, plan.facts, { isSame, isBump: options.isBump });
   if (options.rollsBack && loss !== undefined)
     throw new CommandError("NO_WAY_BACK", `--rollback-on-fail is not possible: ${loss}`, {
       exitCode: exitCodes.conflict,
@@ -110,12 +110,16 @@ export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Depl
   return existing ? "replace" : "install";
 }
 
-function versionExists({ name, version }: { name: string; version: string }, isSame: boolean): CommandError {
-  const next = version === latestVersion ? "1.0.0" : semver.inc(version, "patch");
-  const bump = `add --version ${next}, remove the version from the manifest to have it assigned, or overwrite it with --replace`;
-  return new CommandError("VERSION_EXISTS", `${name}@${version} is already installed; nothing was uploaded`, {
+function versionExists(
+  { newVersionHint }: DeployTarget,
+  { name, version }: { name: string; version: string },
+  { isSame, isBump }: { isSame: boolean; isBump: boolean },
+): CommandError {
+  const remedy = `${newVersionHint}, or overwrite it with --replace`;
+  const reason = isBump ? ", and --bump does not change a declared version" : "";
+  return new CommandError("VERSION_EXISTS", `${name}@${version} is already installed${reason}; nothing was uploaded`, {
     exitCode: exitCodes.conflict,
-    hint: isSame ? `the content is the same: use --if-changed to accept this; otherwise ${bump}` : bump,
+    hint: isSame ? `the content is the same: use --if-changed to accept this; otherwise ${remedy}` : remedy,
   });
 }
 

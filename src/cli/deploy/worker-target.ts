@@ -1,18 +1,19 @@
 import { disable, enable, removeVersion, upload } from "../../shared/contract/worker-changes.js";
 import { list as listHosts } from "../../shared/contract/hosts.js";
+import { show } from "../../shared/contract/session.js";
 import { list, type Worker } from "../../shared/contract/workers.js";
 import { latestVersion, toPathSegments } from "../../shared/package-name.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import type { Context } from "../command/command.js";
 import { findHosts, type WorkerHosts } from "../commands/hosts/worker-hosts.js";
 import { activeUrl } from "../commands/workers/active-url.js";
-import { answeringVersion, installedVersions } from "../../shared/worker-versions.js";
+import { activeVersionOf, installedVersions } from "../../shared/worker-versions.js";
 import { connect, type Connection } from "../client/connection.js";
 import type { PackageInfo } from "../pack/package-info.js";
-import { chooseVersion, type ChosenVersion } from "./choose-version.js";
+import { chooseVersion, nextVersion, type ChosenVersion } from "./choose-version.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
-const operations = { workers: { list, upload, enable, disable, removeVersion }, hosts: { list: listHosts } };
+const operations = { workers: { list, upload, enable, disable, removeVersion }, hosts: { list: listHosts }, session: { show } };
 
 interface Identity {
   readonly name: string;
@@ -57,7 +58,7 @@ export class WorkerTarget implements DeployTarget {
     this.#identity = { name, version };
     const row = rows.find(({ versions }) => versions.includes(version));
     this.existing = row && { isEnabled: !row.disabledVersions.includes(version), digest: row.deploys?.[version]?.digest };
-    this.before = answeringVersion(installedVersions(rows))?.version;
+    this.before = activeVersionOf(installedVersions(rows))?.version;
   }
 
   get version(): string {
@@ -78,6 +79,14 @@ export class WorkerTarget implements DeployTarget {
   get loss(): string | undefined {
     const { name, version } = this.#identity;
     return this.existing && `the upload replaces ${name}@${version}, which cannot be restored`;
+  }
+
+  get newVersionHint(): string {
+    const version = nextVersion(installedVersions(this.#rows));
+    // As long as `latest` is enabled, it is the active version.
+    return this.before === latestVersion
+      ? `add --version ${version} --bump`
+      : `add --version ${version}, remove the version from the manifest to have it assigned`;
   }
 
   get lines(): DeployTarget["lines"] {
@@ -127,7 +136,7 @@ export class WorkerTarget implements DeployTarget {
     const rows = (await this.connection.client.workers.list()).filter((worker) => worker.name === name);
     const uploaded = rows.find(({ source }) => source === "uploaded");
     if (!uploaded) return;
-    const staying = new Set([version, answeringVersion(installedVersions(rows))?.version]);
+    const staying = new Set([version, activeVersionOf(installedVersions(rows))?.version]);
     const others = newestFirst(uploaded).filter((other) => !staying.has(other));
     const room = Math.max(0, count - uploaded.versions.filter((other) => staying.has(other)).length);
     for (const old of others.slice(room).toReversed()) {

@@ -19,12 +19,15 @@ const lockFiles: Readonly<Record<string, string>> = {
 
 /**
  * Builds a project if `isRequested` is true, or if the build output is missing and the user agrees. Installs the dependencies if there is
- * no node_modules, then runs the build script. Throws BUILD_FAILED.
+ * no node_modules, then runs the build script. Throws BUILD_FAILED, or NOT_BUILT if the user does not agree.
  */
 export async function buildProject(context: Context, folder: string, isRequested: boolean): Promise<void> {
   const project = await detectProject(folder);
   const isMissing = project !== undefined && project.output === undefined && project.buildScript !== undefined;
-  if (!isRequested && !(isMissing && (await isAgreed(context, project)))) return;
+  if (!isRequested) {
+    if (!isMissing) return;
+    if (!(await isAgreed(context, project))) throw notBuilt(project, "runtimectl deploy --build");
+  }
   const manager = await packageManagerOf(folder);
   if (!(await exists(path.join(folder, "node_modules")))) await run(context, folder, [manager, "install"]);
   if (await hasBuildScript(folder)) await run(context, folder, [manager, "run", "build"]);
@@ -37,11 +40,16 @@ async function hasBuildScript(folder: string): Promise<boolean> {
   return fields.scripts?.["build"] !== undefined;
 }
 
-/** Returns the error for a project without build output. The error names the commands that build the project. */
-export function notBuilt({ kind, expected, buildScript, advice }: DetectedProject): CommandError {
+/** Returns the command that builds a project without runtimectl, such as `npm run build`. */
+export async function buildCommandOf(folder: string): Promise<string> {
+  return `${await packageManagerOf(folder)} run build`;
+}
+
+/** Returns the error for a project without build output. The error names the command that builds the project. */
+export function notBuilt({ kind, expected, buildScript, advice }: DetectedProject, command: string): CommandError {
   const folders = [...new Set(expected)].join(", ");
-  const script = buildScript === undefined ? "package.json has no build script" : "runtimectl deploy --build";
-  return new CommandError("NOT_BUILT", `${kind}: the build output does not exist (${folders}); nothing was uploaded`, {
+  const script = buildScript === undefined ? "package.json has no build script" : command;
+  return new CommandError("NOT_BUILT", `${kind}: the build output does not exist (${folders})`, {
     exitCode: exitCodes.failed,
     hint: advice === undefined ? script : `${script}; if the build creates no such folder: ${advice}`,
   });
@@ -59,7 +67,10 @@ async function packageManagerOf(folder: string): Promise<string> {
   return "npm";
 }
 
-/** Runs a command in the project folder. Redirects the command's output to stderr, because stdout contains only results. */
+/**
+ * Runs a command in the project folder. Redirects the command's output to stderr, because stdout contains only results. With `--quiet`,
+ * prints this output only if the command fails.
+ */
 async function run(context: Context, folder: string, words: readonly [command: string, ...args: string[]]): Promise<void> {
   const [command, ...args] = words;
   context.output.note(words.join(" "), { text: "  Build     ", style: "bold" });
@@ -74,7 +85,10 @@ async function run(context: Context, folder: string, words: readonly [command: s
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
   };
   context.signal.addEventListener("abort", interrupt, { once: true });
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => context.io.stderr.write(text));
+  const hidden: Buffer[] = [];
+  let isHidden = context.flags.quiet === true;
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text: Buffer) => (isHidden ? hidden.push(text) : context.io.stderr.write(text)));
   // Waits for the event `exit`, because the event `close` can come much later: a program in the background can keep the pipes open.
   const code = await once(child, "exit").then(
     ([exitCode]) => exitCode as number | null,
@@ -83,6 +97,8 @@ async function run(context: Context, folder: string, words: readonly [command: s
   context.signal.removeEventListener("abort", interrupt);
   context.signal.throwIfAborted();
   if (code === 0) return;
+  isHidden = false;
+  for (const text of hidden) context.io.stderr.write(text);
   const reason = code instanceof Error ? code.message : `exit code ${code}`;
   throw new CommandError("BUILD_FAILED", `${words.join(" ")} failed (${reason}); nothing was uploaded`, { exitCode: exitCodes.failed });
 }

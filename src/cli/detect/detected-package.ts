@@ -5,7 +5,7 @@ import { writtenFile } from "../pack/bundle-plan.js";
 import { filesBelow } from "../pack/files-below.js";
 import type { PackedFile, PackOptions } from "../pack/pack-plan.js";
 import { folderSource } from "../pack/package-info.js";
-import { notBuilt } from "./build-project.js";
+import { buildCommandOf, notBuilt } from "./build-project.js";
 import { detectProject, manifestTextOf, withDetectedManifest, type DetectedOutput, type DetectedProject } from "./detect-project.js";
 
 /** A detected project and the options that pack its output. */
@@ -22,7 +22,7 @@ export async function detectPackage(folder: string, workspace: string): Promise<
   const project = await detectProject(folder);
   if (!project) return undefined;
   const { output } = project;
-  if (!output) throw notBuilt(project);
+  if (!output) throw notBuilt(project, await buildCommandOf(folder));
   const source = withDetectedManifest(folderSource(folder), output);
   return { project, options: { source, only: output.packed, added: await detectedFiles(folder, output, workspace) } };
 }

@@ -143,7 +143,7 @@ export class Output {
   note(text: string, lead?: { readonly text: string; readonly style: Style }): void {
     if (this.#mode.quiet || this.isJson) return;
     const first = lead === undefined ? "" : `${styled(lead.style, lead.text, this.#terminal)} `;
-    this.#tell(first + printableLines(this.repeatFlags(text)));
+    this.#writeLine(first + printableLines(this.repeatFlags(text)));
   }
 
   /** Prints the command that reverts the change that the current command made. */
@@ -167,12 +167,12 @@ export class Output {
   }
 
   warn(text: string): void {
-    this.#tell(`${styled("yellow", "warning:", this.#terminal)} ${printableLines(this.repeatFlags(text))}`);
+    this.#writeLine(`${styled("yellow", "warning:", this.#terminal)} ${printableLines(this.repeatFlags(text))}`);
   }
 
   /** Prints one line of the HTTP trace. Lines of level 1 need `-v`, lines of level 2 need `-vv`. */
   trace(text: string, level: 1 | 2 = 1): void {
-    if (this.verbosity >= level) this.#tell(sanitizeForTerminal(text));
+    if (this.verbosity >= level) this.#writeLine(sanitizeForTerminal(text));
   }
 
   /** Prints the error that ends the command to stderr: with `--json` as a JSON document, otherwise as text. */
@@ -183,13 +183,13 @@ export class Output {
       ...(given.hint !== undefined && { hint: this.repeatFlags(given.hint) }),
     };
     this.#mode.resultFile?.append({ error });
-    if (this.verbosity >= 2 && stack !== undefined) this.#tell(printableLines(stack));
-    if (this.isJson) return this.#tell(printableJson({ error }));
+    if (this.verbosity >= 2 && stack !== undefined) this.#writeLine(printableLines(stack));
+    if (this.isJson) return this.#writeLine(printableJson({ error }));
     const lines = [`${styled("red", "error:", this.#terminal)} ${printableLines(error.message)}`];
     if (error.details?.length) lines.push(...error.details.map((detail) => `  ${sanitizeForTerminal(detail)}`));
     if (error.hint !== undefined) lines.push(`${styled("bold", "hint:", this.#terminal)} ${printableLines(error.hint)}`);
     const facts = [error.code, ...(error.requestId === undefined ? [] : [`request ${error.requestId}`])];
-    this.#tell(`${lines.join("\n")}\n(${sanitizeForTerminal(facts.join(", "))})`);
+    this.#writeLine(`${lines.join("\n")}\n(${sanitizeForTerminal(facts.join(", "))})`);
   }
 
   #record(document: unknown): void {
@@ -204,7 +204,7 @@ export class Output {
     this.#terminal.writeStdout(`${printableJson(shown, this.#terminal.stdoutIsTty ? 2 : undefined)}\n`);
   }
 
-  #tell(text: string): void {
+  #writeLine(text: string): void {
     this.#terminal.writeStderr(`${this.redacted(text)}\n`);
   }
 }

@@ -7,12 +7,11 @@ import * as plugins from "../../shared/contract/plugins.js";
 import { show } from "../../shared/contract/session.js";
 import * as workers from "../../shared/contract/workers.js";
 import type { Context } from "../command/command.js";
-import { connectAnonymously, type Connection } from "../client/connection.js";
+import { connectOnDemand, type Connection } from "../client/connection.js";
 import { pluralize, timeFields, endOn, toRate } from "./format.js";
 import { signInCommand } from "../config/sign-in-command.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
 import { setTimeout as wait } from "node:timers/promises";
-import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { describeFailure } from "../command/failure.js";
 
@@ -34,7 +33,7 @@ export interface StatusReport {
 }
 
 export function connectForStatus(context: Context): Promise<StatusConnection> {
-  return connectAnonymously(context, operations);
+  return connectOnDemand(context, operations);
 }
 
 /** Returns the health of the daemon, and all further data that the key is allowed to read. */
@@ -151,8 +150,8 @@ async function statusNow(connection: StatusConnection, signal: AbortSignal): Pro
     return await readStatus(connection);
   } catch (error) {
     if (signal.aborted) return undefined;
-    const { exitCode, code } = describeFailure(error);
+    const { exitCode, message } = describeFailure(error);
     if (exitCode !== exitCodes.unavailable) throw error;
-    return statusWithoutAnswer(connection, error instanceof CommandError ? error.message : code);
+    return statusWithoutAnswer(connection, message);
   }
 }

@@ -7,7 +7,7 @@ import { buildWithOptional, isMissing, type BundleOptions } from "../../shared/o
 import { InvalidTsconfig, jsxMode, readTsconfig, tsconfigWarnings, type Tsconfig } from "../../shared/tsconfig.js";
 import { bundleFailure } from "./bundle-failure.js";
 import { readPackageOf } from "./installed-package.js";
-import { ModulePlaces } from "./module-places.js";
+import { ModuleLocations } from "./module-locations.js";
 import { refuseAddonPackages, refuseAddons } from "./native-addons.js";
 import type { PackedFile } from "./pack-plan.js";
 
@@ -50,7 +50,7 @@ export interface SourceMap {
 export async function bundleCode({ folder, entrypoint, output, externals }: BundleRequest): Promise<Bundle> {
   const root = await realpath(folder);
   const config = await tsconfigOf(root, entrypoint);
-  const places = new ModulePlaces(root, path.dirname(path.join(root, output)));
+  const locations = new ModuleLocations(root, path.dirname(path.join(root, output)));
   const options: BundleOptions = {
     absWorkingDir: root,
     entryPoints: [path.join(root, entrypoint)],
@@ -76,7 +76,7 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
       __dirname: "__module_dirname",
       __filename: "__module_filename",
     },
-    plugins: [refuseAddons(root), places.plugin()],
+    plugins: [refuseAddons(root), locations.plugin()],
   };
   // Loads the compiler on demand, because loading it would slow the start of every command.
   const { build } = await import("esbuild");
@@ -90,11 +90,11 @@ export async function bundleCode({ folder, entrypoint, output, externals }: Bund
     string,
   ];
   return {
-    code: prelude(code, places.hasZippedModules) + code,
+    code: prelude(code, locations.hasZippedModules) + code,
     map: relativeTo(path.posix.dirname(output), JSON.parse(map) as SourceMap),
     inputs,
     externals: new Map(externals.map((name) => [name, foldersFor(name, { root, entrypoint, metafile: result.metafile })])),
-    files: places.files,
+    files: locations.files,
     warnings: [...tsconfigWarnings(config), ...result.warnings.map(warningText)],
   };
 }

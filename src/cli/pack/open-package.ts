@@ -1,11 +1,18 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { CommandError, usageError } from "../command/command-error.js";
-import { exitCodes } from "../command/exit-codes.js";
+import { usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { locatePackage } from "./locate-package.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
-import { folderSource, isAnyFile, readPackageInfo, type PackageIdentity, type PackageKind, type PackageSource } from "./package-info.js";
+import {
+  folderSource,
+  isAnyFile,
+  nothingToDeploy,
+  readPackageInfo,
+  type PackageIdentity,
+  type PackageKind,
+  type PackageSource,
+} from "./package-info.js";
 import { planBundled } from "./package-archive.js";
 import { temporaryFolder } from "./temporary-folder.js";
 import { unpackArchive } from "./unpack-archive.js";
@@ -55,7 +62,8 @@ export async function openPackage(context: Context, given: string, kind?: Packag
   const opened = located.isFolder ? { folder: located.path } : await unpackTo(path.join(workspace, "unpacked"), located.path);
   const detected = located.isFolder && kind !== "plugin" ? await detectPackage(opened.folder, workspace) : undefined;
   const source = { ...(detected?.options.source ?? folderSource(opened.folder)), label: given };
-  if (located.isFolder && kind === undefined && !(await isAnyFile(source, packageMarkers))) throw nothingToDeploy(given);
+  if (located.isFolder && kind === undefined && !(await isAnyFile(source, packageMarkers)))
+    throw nothingToDeploy("NOTHING_TO_DEPLOY", given);
   const found = kind ?? (await findPackageKind(source));
   return {
     kind: found,
@@ -80,13 +88,6 @@ export async function openPackage(context: Context, given: string, kind?: Packag
       return withDependencies(await planPack(opened.folder, { kind: found, ...options }), opened.folder);
     },
   };
-}
-
-function nothingToDeploy(folder: string): CommandError {
-  return new CommandError("NOTHING_TO_DEPLOY", `${folder} has nothing to deploy: no manifest, package.json, index.html or index.js`, {
-    exitCode: exitCodes.failed,
-    hint: "to create a project: runtimectl init NAME",
-  });
 }
 
 async function unpackTo(directory: string, archive: string) {

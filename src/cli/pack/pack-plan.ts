@@ -150,9 +150,9 @@ class Walk {
       const reason = neverPackedReason(entry.name, path.posix.basename(directory)) ?? this.#ownArchiveReason(relativePath);
       if (reason !== undefined) this.#leaveOut(entry.isDirectory() ? `${relativePath}/` : relativePath, reason);
       else {
-        const place = { relativePath, source: `${source}${path.sep}${entry.name}`, chain };
-        if (entry.isFile()) this.#take(place, lstatSync(place.source).size);
-        else await this.#visit(entry, place);
+        const visited = { relativePath, source: `${source}${path.sep}${entry.name}`, chain };
+        if (entry.isFile()) this.#take(visited, lstatSync(visited.source).size);
+        else await this.#visit(entry, visited);
       }
     }
   }
@@ -166,22 +166,22 @@ class Walk {
     return isOwn ? "always excluded: an archive of this package" : undefined;
   }
 
-  async #visit(entry: Dirent, place: Place): Promise<void> {
-    if (entry.isSymbolicLink()) return this.#visitLink(place);
-    if (entry.isDirectory()) return this.#enter(place);
-    const verdict = this.#selection.judge(place.relativePath);
-    if (verdict.kept) this.#refused.push(`${place.relativePath}: ${kindOf(entry)}`);
-    else this.#leaveOut(place.relativePath, verdict.rule);
+  async #visit(entry: Dirent, visited: VisitedEntry): Promise<void> {
+    if (entry.isSymbolicLink()) return this.#visitLink(visited);
+    if (entry.isDirectory()) return this.#enter(visited);
+    const verdict = this.#selection.judge(visited.relativePath);
+    if (verdict.kept) this.#refused.push(`${visited.relativePath}: ${kindOf(entry)}`);
+    else this.#leaveOut(visited.relativePath, verdict.rule);
   }
 
-  async #enter({ relativePath, source, chain }: Place): Promise<void> {
+  async #enter({ relativePath, source, chain }: VisitedEntry): Promise<void> {
     const verdict = await this.#selection.enter(relativePath);
     const holdsEntrypoint = mainFiles(this.#facts).some((file) => file.startsWith(`${relativePath}/`));
     if (!verdict.kept && !holdsEntrypoint) return this.#leaveOut(`${relativePath}/`, verdict.rule);
     await this.#visitFolder(relativePath, source, [...chain, source]);
   }
 
-  #take({ relativePath, source }: Place, sizeBytes: number, linkRule?: string): void {
+  #take({ relativePath, source }: VisitedEntry, sizeBytes: number, linkRule?: string): void {
     const verdict = this.#always.has(relativePath) ? { kept: true, rule: "always included" } : this.#selection.judge(relativePath);
     if (!verdict.kept) return this.#leaveOut(relativePath, verdict.rule);
     // Rejects backslashes, which separate folders on Windows, and the character U+FFFD, which stands for bytes that are not valid UTF-8.
@@ -197,21 +197,22 @@ class Walk {
   /**
    * Packs the target of a symbolic link in place of the link. Excludes the link if the target is outside of the folder or cannot be packed.
    */
-  async #visitLink(place: Place): Promise<void> {
-    const target = await realpath(place.source).catch((error: NodeJS.ErrnoException) => error);
-    if (target instanceof Error) return this.#leaveLink(place, target.code === "ELOOP" ? "a link that loops" : "a link without a target");
-    if (!target.startsWith(`${this.#root}${path.sep}`)) return this.#leaveLink(place, "a link to a target outside of the folder");
+  async #visitLink(visited: VisitedEntry): Promise<void> {
+    const target = await realpath(visited.source).catch((error: NodeJS.ErrnoException) => error);
+    if (target instanceof Error) return this.#leaveLink(visited, target.code === "ELOOP" ? "a link that loops" : "a link without a target");
+    if (!target.startsWith(`${this.#root}${path.sep}`)) return this.#leaveLink(visited, "a link to a target outside of the folder");
     const reason = neverPackedPathReason(path.relative(this.#root, target).split(path.sep).join("/"));
-    if (reason !== undefined) return this.#leaveLink(place, `a link to a target that is ${reason}`);
+    if (reason !== undefined) return this.#leaveLink(visited, `a link to a target that is ${reason}`);
     const stats = await stat(target);
-    const resolved = { ...place, source: target };
+    const resolved = { ...visited, source: target };
     if (stats.isFile()) return this.#take(resolved, stats.size, "a link within the folder");
-    if (!stats.isDirectory()) return this.#leaveLink(place, "a link to something that is neither file nor folder");
-    if (place.chain.some((ancestor) => ancestor === target || target === this.#root)) return this.#leaveLink(place, "a link that loops");
+    if (!stats.isDirectory()) return this.#leaveLink(visited, "a link to something that is neither file nor folder");
+    if (visited.chain.some((ancestor) => ancestor === target || target === this.#root))
+      return this.#leaveLink(visited, "a link that loops");
     return this.#enter(resolved);
   }
 
-  #leaveLink({ relativePath }: Place, rule: string): void {
+  #leaveLink({ relativePath }: VisitedEntry, rule: string): void {
     const verdict = this.#selection.judge(relativePath);
     if (!verdict.kept) return this.#leaveOut(relativePath, verdict.rule);
     this.#leaveOut(relativePath, rule);
@@ -224,7 +225,7 @@ class Walk {
 }
 
 /** The file system entry that is visited now. */
-interface Place {
+interface VisitedEntry {
   readonly relativePath: string;
   readonly source: string;
   readonly chain: readonly string[];

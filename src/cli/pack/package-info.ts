@@ -86,7 +86,11 @@ export async function readPackageInfo(
   const packageJson = await readPackageJson(source);
   const name = given.name ?? manifest?.fields.name ?? packageJson?.name;
   const version = given.version ?? manifest?.fields.version ?? packageJson?.version ?? latestVersion;
-  if (name === undefined) throw noName(source.label, manifest?.file ?? (packageJson && "package.json"));
+  if (name === undefined) {
+    const metadataFile = manifest?.file ?? (packageJson && "package.json");
+    const isEmpty = kind === "worker" && metadataFile === undefined && !(await isAnyFile(source, usualEntrypoints(undefined)));
+    throw isEmpty ? nothingToDeploy("MISSING_PACKAGE_NAME", source.label) : noName(source.label, metadataFile);
+  }
   if (typeof name !== "string" || !isPackageName(name))
     throw refused(
       "INVALID_PACKAGE_NAME",
@@ -122,7 +126,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
     if (text === undefined) continue;
     if (Buffer.byteLength(text) > longestManifestBytes) throw unreadable(file, "it is larger than 64 kB");
     const { manifest, faults } = readYaml(text);
-    if (!manifest) throw unreadable(file, `${faults[0].message}${placeIn(text, faults[0].offset)}`);
+    if (!manifest) throw unreadable(file, `${faults[0].message}${positionText(text, faults[0].offset)}`);
     const parsed = Manifest.safeParse(dropNulls(manifest.fields), { error: validationMessage });
     if (!parsed.success) throw unreadable(file, z.prettifyError(parsed.error));
     return { file, fields: parsed.data };
@@ -131,7 +135,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
 }
 
 /** Returns a position as text for a message, such as ` at line 3, column 1`. Empty if the position is unknown. */
-function placeIn(text: string, offset: number | undefined): string {
+function positionText(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const lines = text.slice(0, offset).split("\n");
   return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
@@ -197,6 +201,12 @@ async function isFile(file: string): Promise<boolean> {
     (stats) => stats.isFile(),
     () => false,
   );
+}
+
+/** Returns the error for a folder that contains neither package metadata nor a file to serve. */
+export function nothingToDeploy(code: string, folder: string): CommandError {
+  const message = `${folder} has nothing to deploy: no manifest, package.json, index.html or index.js`;
+  return refused(code, message, "to create a project: runtimectl init NAME");
 }
 
 function noName(folder: string, metadataFile: string | undefined): CommandError {

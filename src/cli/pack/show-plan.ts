@@ -20,16 +20,19 @@ export function showPlan(output: Output, plan: PackPlan | undefined, archive: Ar
   showFiles(output, plan, archive, { document: { dryRun: true }, note: "dry run: nothing was uploaded" });
 }
 
-/** Prints the files of a plan and a note. `document` contains additional fields for the JSON document. */
+/**
+ * Prints the files of a plan and a note. `document` contains additional fields for the JSON document. `label` names the package, by default
+ * as NAME@VERSION.
+ */
 export function showFiles(
   output: Output,
   { facts, files, leftOut }: PackPlan,
   { sizeBytes, sha256 }: Archive,
-  besides: { document: object; note: string },
+  { document: added, note, label = `${facts.name}@${facts.version}` }: { document: object; note: string; label?: string },
 ): void {
   const unpackedBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   const document = {
-    ...besides.document,
+    ...added,
     name: facts.name,
     version: facts.version,
     entrypoint: facts.entrypoint ?? null,
@@ -45,7 +48,5 @@ export function showFiles(
     ...leftOut.map((entry) => ["-", "", entry.path, entry.rule]),
   ];
   output.table(document, ["", "BYTES", "PATH", "RULE"], rows);
-  output.note(
-    `${facts.name}@${facts.version}: ${files.length} files, ${formatSize(unpackedBytes)}, ${formatSize(sizeBytes)} packed, sha256 ${sha256}\n${besides.note}`,
-  );
+  output.note(`${label}: ${files.length} files, ${formatSize(unpackedBytes)}, ${formatSize(sizeBytes)} packed, sha256 ${sha256}\n${note}`);
 }

@@ -8,7 +8,7 @@ import { pluginFields } from "../../shared/plugin-fields.js";
 import { PluginManifest, runtimeKeys } from "../../shared/plugin-manifest.js";
 import { PluginAppManifest, WorkerManifest } from "../../shared/worker-manifest.js";
 import { readPackageInfo, type PackageKind, type PackageSource } from "../pack/package-info.js";
-import { placeOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
+import { positionOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
 import type { Problem } from "./problem.js";
 import { looksSecretValue } from "./secret-values.js";
 import { issueText, validationMessage } from "../../shared/validation-message.js";
@@ -74,14 +74,14 @@ class Metadata {
     const { config, configSchema } = manifest;
     if (!configSchema) return [];
     return completedSettings(configSchema, config).faults.map((fault) => {
-      const place = this.#placeOfSetting(fault, manifest);
+      const place = this.#pathOfSetting(fault, manifest);
       const name = Object.hasOwn(config, String(fault.path[0])) ? fault.path.join(".") : place.join(".");
       return this.#problem(place, "INVALID_PACKAGE_METADATA", `${name}: ${fault.message}`);
     });
   }
 
   /** Returns the path of an invalid setting in the manifest, or of its default if the manifest has no value for the setting. */
-  #placeOfSetting({ path: [name = "", ...rest] }: SchemaFault, { config, configSchema }: PluginManifest): (string | number)[] {
+  #pathOfSetting({ path: [name = "", ...rest] }: SchemaFault, { config, configSchema }: PluginManifest): (string | number)[] {
     const hasDefault = configSchema?.properties?.[name]?.default !== undefined;
     if (!Object.hasOwn(config, name) && hasDefault) return ["configSchema", "properties", name, "default"];
     const below = this.#fields["config"];
@@ -168,7 +168,7 @@ class Metadata {
   #problem(keys: readonly PropertyKey[], code: string, message: string, ofKey = false): Problem {
     const isDeclared = keys.length === 0 || Object.hasOwn(this.#manifest?.fields ?? {}, String(keys[0]));
     const text = (isDeclared ? this.#manifest : this.#packageJson) ?? this.#manifest;
-    return { severity: "error", code, message, file: text?.file ?? "manifest.yaml", ...(text && placeOf(text, keys, ofKey)) };
+    return { severity: "error", code, message, file: text?.file ?? "manifest.yaml", ...(text && positionOf(text, keys, ofKey)) };
   }
 }
 

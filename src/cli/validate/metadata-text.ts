@@ -9,7 +9,7 @@ export interface MetadataText {
   readonly file: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly document: Document | undefined;
-  readonly place: (offset: number | undefined) => Pick<Problem, "line" | "column">;
+  readonly positionAt: (offset: number | undefined) => Pick<Problem, "line" | "column">;
 }
 
 export interface MetadataReading {
@@ -27,7 +27,7 @@ export async function readManifestText(source: PackageSource): Promise<MetadataR
     const { manifest, faults } = readManifest(text);
     if (!manifest) return unusable({ file, fields: {}, text }, ...faults);
     const fields = Object.fromEntries(Object.entries(manifest.fields).filter(([, value]) => value !== null && value !== undefined));
-    return { text: { file, fields, document: manifest.document, place: placeIn(text) }, problems: [] };
+    return { text: { file, fields, document: manifest.document, positionAt: positionFinder(text) }, problems: [] };
   }
   return { text: undefined, problems: [] };
 }
@@ -43,7 +43,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
     // Parses the JSON text a second time as YAML, because only the YAML parser reports the positions of fields. Skips large files, because
     // the YAML parser is slow.
     const document = text.length <= longestManifestBytes ? parseDocument(text) : undefined;
-    return { text: { file, fields: fields as Record<string, unknown>, document, place: placeIn(text) }, problems: [] };
+    return { text: { file, fields: fields as Record<string, unknown>, document, positionAt: positionFinder(text) }, problems: [] };
   } catch (error) {
     const { message } = error as Error;
     const offset = /at position (\d+)/.exec(message)?.[1];
@@ -62,12 +62,16 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
  * Returns the position of a value. `path` contains the field names that lead to the value. If the value does not exist, returns the
  * position of its nearest parent. With `ofKey`, returns the position of the field name.
  */
-export function placeOf({ document, place }: MetadataText, path: readonly PropertyKey[], ofKey = false): Pick<Problem, "line" | "column"> {
+export function positionOf(
+  { document, positionAt }: MetadataText,
+  path: readonly PropertyKey[],
+  ofKey = false,
+): Pick<Problem, "line" | "column"> {
   for (let length = path.length; length > 0; length -= 1) {
     const found = ofKey ? keyNode(document, path.slice(0, length)) : document?.getIn(path.slice(0, length), true);
-    if (isNode(found) && found.range) return place(found.range[0]);
+    if (isNode(found) && found.range) return positionAt(found.range[0]);
   }
-  return place(undefined);
+  return positionAt(undefined);
 }
 
 function keyNode(document: Document | undefined, path: readonly PropertyKey[]): unknown {
@@ -80,20 +84,20 @@ function unusable(
   { file, fields, text }: { file: string; fields: Readonly<Record<string, unknown>>; text: string },
   ...faults: readonly ManifestFault[]
 ): MetadataReading {
-  const place = placeIn(text);
+  const positionAt = positionFinder(text);
   return {
-    text: { file, fields, document: undefined, place },
+    text: { file, fields, document: undefined, positionAt },
     problems: faults.map(({ message, offset }) => ({
       severity: "error",
       code: "INVALID_PACKAGE_METADATA",
       message,
       file,
-      ...place(offset),
+      ...positionAt(offset),
     })),
   };
 }
 
-function placeIn(text: string): MetadataText["place"] {
+function positionFinder(text: string): MetadataText["positionAt"] {
   const lines = new LineCounter();
   for (let at = 0; at >= 0 && at < text.length; at = text.indexOf("\n", at) + 1 || -1) lines.addNewLine(at);
   return (offset) => {

@@ -51,7 +51,7 @@ export function ChartCanvas({ at, series, markers, format, height, isStacked, sy
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
   const shownMarkers = useRef(markers);
-  const look = useLook();
+  const themeChanges = useThemeChanges();
   const point = useEffectEvent(onPoint);
   const formatNow = useEffectEvent(format);
   const dataNow = useEffectEvent(() => chartData(at, series, isStacked));
@@ -129,7 +129,7 @@ export function ChartCanvas({ at, series, markers, format, height, isStacked, sy
       observer.disconnect();
       drawn.destroy();
     };
-  }, [shape, height, isStacked, syncKey, look]);
+  }, [shape, height, isStacked, syncKey, themeChanges]);
   useEffect(() => {
     shownMarkers.current = markers;
     plot.current?.setData(chartData(at, series, isStacked));
@@ -138,10 +138,10 @@ export function ChartCanvas({ at, series, markers, format, height, isStacked, sy
 }
 
 /** Returns a number that increases each time the colors of the page change. */
-function useLook(): number {
-  const [look, setLook] = useState(0);
+function useThemeChanges(): number {
+  const [themeChanges, setThemeChanges] = useState(0);
   useEffect(() => {
-    const change = () => setLook((count) => count + 1);
+    const change = () => setThemeChanges((count) => count + 1);
     const observer = new MutationObserver(change);
     observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
     const queries = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
@@ -151,7 +151,7 @@ function useLook(): number {
       for (const query of queries) query.removeEventListener("change", change);
     };
   }, []);
-  return look;
+  return themeChanges;
 }
 
 /**

@@ -6,7 +6,7 @@ import { useObserved } from "./use-observed.js";
  * path prefix.
  */
 export function useServedAt(): string {
-  const { place, connection } = usePanel();
+  const { paths, connection } = usePanel();
   const { discovery } = useObserved(connection.state);
-  return discovery?.apps ?? place.daemonPath;
+  return discovery?.apps ?? paths.daemonPath;
 }

@@ -22,7 +22,7 @@ export function createAuditHandlers(audit: AuditPort, instances: StreamingInstan
       const sinceMs = since === undefined ? undefined : parsePastTimeMs(since, Date.now());
       const isVisible = (entry: AuditEntry) => maySee(principal, entry);
       const filter = { ...query, actions, sinceMs, isVisible };
-      const question = { ...query, action: actions?.join(","), instance: "self" };
+      const forwarded = { ...query, action: actions?.join(","), instance: "self" };
       const source: ListedSource<AuditOperations, AuditEntry> = {
         key,
         offered,
@@ -30,9 +30,9 @@ export function createAuditHandlers(audit: AuditPort, instances: StreamingInstan
         timeOf: ({ at }) => at,
         isVisible,
         read: (beforeId) => audit.read({ ...filter, before: beforeId }),
-        ask: (client, page) => client.audit.list({ query: { ...question, since, ...page } }),
+        ask: (client, page) => client.audit.list({ query: { ...forwarded, since, ...page } }),
         follow: ({ afterId, beforeId }, signal) => audit.follow({ ...filter, before: beforeId }, afterId, signal),
-        askToFollow: (client, options) => client.audit.list.follow({ query: { ...question, since } }, options),
+        askToFollow: (client, options) => client.audit.list.follow({ query: { ...forwarded, since } }, options),
       };
       const call = { wanted, before, lastEventId };
       return follow === "1" ? followEntries(instances, source, call) : readEntries(instances, call, source);

@@ -4,7 +4,7 @@ import { list, listedRuns, type CronJob, type CronRun } from "../../shared/contr
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import { asksOthers, collectAnswers, type KnownInstances, type ListedAnswer } from "../instances/ask-others.js";
+import { asksOthers, collectResponses, type KnownInstances, type ListedResponse } from "../instances/ask-others.js";
 
 /** The functions of the cron jobs that these handlers use. */
 interface CronJobsPort {
@@ -28,7 +28,7 @@ export function createCronHandlers({
       if (!asksOthers(instances, instance)) return readOwn();
       const call = async ({ cron }: ClientOf<typeof offered>) =>
         (await cron.list({ query: { worker, instance: "self" } })).filter((job) => isWanted(job.worker));
-      return mergeJobs(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
+      return mergeJobs(await collectResponses(instances, instance, { request: { key, offered, call }, readOwn }));
     },
     run: async ({ params, principal }) => {
       const name = fromPathSegments(params);
@@ -41,12 +41,12 @@ export function createCronHandlers({
 const offered = { cron: { list } };
 
 /** Returns each job once, with the runs of all daemons on which the worker has the same active version as on the first daemon. */
-function mergeJobs(answers: readonly ListedAnswer<readonly CronJob[]>[]): CronJob[] {
-  const missing = answers.flatMap(({ instance: { name }, answer }) =>
-    "problem" in answer ? `The runs of ${name} are missing. ${answer.problem}` : [],
+function mergeJobs(responses: readonly ListedResponse<readonly CronJob[]>[]): CronJob[] {
+  const missing = responses.flatMap(({ instance: { name }, response }) =>
+    "problem" in response ? `The runs of ${name} are missing. ${response.problem}` : [],
   );
-  const found = answers.flatMap(({ instance, answer }) =>
-    "result" in answer ? answer.result.map((job) => namedRuns(job, instance.name)) : [],
+  const found = responses.flatMap(({ instance, response }) =>
+    "result" in response ? response.result.map((job) => namedRuns(job, instance.name)) : [],
   );
   const jobs = Map.groupBy(found, ({ worker, index }) => `${worker} ${String(index).padStart(6, "0")}`);
   return [...jobs].toSorted(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, same]) => mergeJob(same, missing));

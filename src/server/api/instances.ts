@@ -3,7 +3,7 @@ import { list, type Instance } from "../../shared/contract/instances.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import { askOthers, type KnownInstances, type OtherAnswer } from "../instances/ask-others.js";
+import { askOthers, type KnownInstances, type OtherResponse } from "../instances/ask-others.js";
 import type { RegisteredInstance } from "../instances/instance-registry.js";
 
 interface InstanceHandlersOptions {
@@ -52,7 +52,7 @@ export function createInstanceHandlers({
         offered: { instances: { list } },
         call: ({ instances: { list: ask } }) => ask({ query: { instance: "self" } }),
       });
-      return [describeOwn(principal), ...others.map(({ instance, answer }) => describeOther(instance, answer, principal))];
+      return [describeOwn(principal), ...others.map(({ instance, response }) => describeOther(instance, response, principal))];
     },
     drain: ({ params: { instance }, principal }) => setDraining(instance, principal, true),
     undrain: ({ params: { instance }, principal }) => setDraining(instance, principal, false),
@@ -62,14 +62,14 @@ export function createInstanceHandlers({
 /** Returns the list entry of another daemon, from the response of that daemon or from the reason why it did not respond. */
 function describeOther(
   { name, id, url, version }: RegisteredInstance,
-  answer: OtherAnswer<readonly Instance[]>,
+  response: OtherResponse<readonly Instance[]>,
   { namespaces }: Principal,
 ): Instance {
   const address = (namespaces.includes("*") ? url : undefined) ?? null;
   const base = { name, id, address, version, isSelf: false, lagSeconds: null, isolates: null };
-  if (!("result" in answer)) return { ...base, ...answer };
+  if (!("result" in response)) return { ...base, ...response };
   const [{ state, lagSeconds, isolates, requestsInFlight } = { ...base, state: "unreachable" as const, requestsInFlight: undefined }] =
-    answer.result;
+    response.result;
   return { ...base, state, lagSeconds, isolates, ...(requestsInFlight !== undefined && { requestsInFlight }) };
 }
 

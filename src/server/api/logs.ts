@@ -94,15 +94,15 @@ export function createLogHandlers({
   return {
     list: async ({ query: { worker: names, ...query }, principal, lastEventId, key }) => {
       for (const name of names ?? []) assertNamespace(principal, name);
-      const question = { ...questionOf(query), worker: names?.join(",") };
+      const forwarded = { ...forwardedQuery(query), worker: names?.join(",") };
       const call: LogsCall<LogOperations> = {
         selection: names ? [...new Set(names)] : (name) => namespacesCover(principal.namespaces, name),
         query,
         lastEventId,
         key,
         offered,
-        ask: (client, page) => client.logs.list({ query: { ...question, ...page } }),
-        askToFollow: (client, options) => client.logs.list.follow({ query: question }, options),
+        ask: (client, page) => client.logs.list({ query: { ...forwarded, ...page } }),
+        askToFollow: (client, options) => client.logs.list.follow({ query: forwarded }, options),
         assertPresent: async () => {
           const installed = new Set(packages.list().map(({ name }) => name));
           const missing = names?.find((name) => !installed.has(name));
@@ -116,9 +116,9 @@ export function createLogHandlers({
 }
 
 /** Returns the query that this daemon sends to other daemons, so that each of these returns only its own entries. */
-export function questionOf<Query extends { readonly follow?: unknown; readonly before?: unknown; readonly instance: string }>(
+export function forwardedQuery<Query extends { readonly follow?: unknown; readonly before?: unknown; readonly instance: string }>(
   query: Query,
 ): Omit<Query, "follow" | "before"> {
-  const { follow: _follow, before: _before, ...question } = query;
-  return { ...question, instance: "self" };
+  const { follow: _follow, before: _before, ...forwarded } = query;
+  return { ...forwarded, instance: "self" };
 }

@@ -15,13 +15,13 @@ import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import {
   asksOthers,
-  collectAnswers,
+  collectResponses,
   isMissingWorker,
   missingOf,
   resultsOf,
   toListedInstances,
   type KnownInstances,
-  type ListedAnswer,
+  type ListedResponse,
 } from "../instances/ask-others.js";
 import { arePossibleSparklines, isPossibleHistory, type HistorySelection } from "../metrics/history/check-history.js";
 import { mergeHistories, mergeSparklines } from "../metrics/history/merge-histories.js";
@@ -73,7 +73,7 @@ export function createMetricsHandlers(options: MetricsHandlersOptions): Resource
       if (!asksOthers(instances, instance)) return readOwn();
       const call = async (client: MetricsClient) =>
         withPermitted(await client.metrics.show({ query: { ...query, instance: "self" } }), query, principal);
-      return toMergedMetrics(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
+      return toMergedMetrics(await collectResponses(instances, instance, { request: { key, offered, call }, readOwn }));
     },
     history: async ({ query: { worker, range, instance }, principal, key }) => {
       if (worker !== undefined) assertNamespace(principal, worker);
@@ -92,7 +92,7 @@ export function createMetricsHandlers(options: MetricsHandlersOptions): Resource
         }
       };
       const found = asksOthers(instances, instance)
-        ? toMergedHistory(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }), worker)
+        ? toMergedHistory(await collectResponses(instances, instance, { request: { key, offered, call }, readOwn }), worker)
         : await readOwn();
       if (!found) throw new ApiError("WORKER_NOT_FOUND", `The worker ${JSON.stringify(worker)} is not installed.`);
       return found;
@@ -102,8 +102,8 @@ export function createMetricsHandlers(options: MetricsHandlersOptions): Resource
       const readOwn = () => history.sparklines(isWanted);
       if (!asksOthers(instances, instance)) return readOwn();
       const call = async (client: MetricsClient) => (await askSparklines(client)).filter(({ name }) => isWanted(name));
-      const answers = await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn });
-      return mergeSparklines(resultsOf(answers), { isPartial: missingOf(answers) !== undefined });
+      const responses = await collectResponses(instances, instance, { request: { key, offered, call }, readOwn });
+      return mergeSparklines(resultsOf(responses), { isPartial: missingOf(responses) !== undefined });
     },
   };
 }
@@ -172,15 +172,15 @@ async function readMetrics(metrics: MetricsPort, query: MetricsQuery, principal:
 /**
  * Adds up the metrics of all daemons that responded. The first result is that of this daemon, so the field `daemon` describes this daemon.
  */
-function toMergedMetrics(answers: readonly ListedAnswer<ShownMetrics>[]): ShownMetrics {
-  const results = resultsOf(answers);
+function toMergedMetrics(responses: readonly ListedResponse<ShownMetrics>[]): ShownMetrics {
+  const results = resultsOf(responses);
   return {
     daemon: (results[0] as ShownMetrics).daemon,
     ...mergeMetrics(results),
-    instances: answers.map(({ instance: { name, id }, answer }) => ({
+    instances: responses.map(({ instance: { name, id }, response }) => ({
       name,
       id,
-      ...("result" in answer ? { daemon: answer.result.daemon, totals: answer.result.totals } : { problem: answer.problem }),
+      ...("result" in response ? { daemon: response.result.daemon, totals: response.result.totals } : { problem: response.problem }),
     })),
   };
 }
@@ -190,13 +190,13 @@ function toMergedMetrics(answers: readonly ListedAnswer<ShownMetrics>[]): ShownM
  * daemon without a response possibly has it.
  */
 function toMergedHistory(
-  answers: readonly ListedAnswer<MetricsHistory | undefined>[],
+  responses: readonly ListedResponse<MetricsHistory | undefined>[],
   worker: string | undefined,
 ): MetricsHistory | undefined {
-  const [first, ...others] = answers.flatMap(({ instance, answer }) =>
-    "result" in answer && answer.result ? [{ instance: instance.name, history: answer.result }] : [],
+  const [first, ...others] = responses.flatMap(({ instance, response }) =>
+    "result" in response && response.result ? [{ instance: instance.name, history: response.result }] : [],
   );
-  const missing = missingOf(answers);
+  const missing = missingOf(responses);
   if (!first && missing)
     throw new ApiError(
       "INSTANCE_UNAVAILABLE",
@@ -204,7 +204,7 @@ function toMergedHistory(
     );
   if (!first) return undefined;
   const options = { isPartial: missing !== undefined, isOfDaemons: worker === undefined, now: Date.now() / 1000 };
-  return { ...mergeHistories([first, ...others], options), instances: toListedInstances(answers) };
+  return { ...mergeHistories([first, ...others], options), instances: toListedInstances(responses) };
 }
 
 function isRestricted(principal: Principal): boolean {

@@ -9,8 +9,8 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { mergeHealth } from "../health/merge-health.js";
 import { assertNamespace } from "../http/authorization.js";
-import { asksOthers, collectAnswers } from "../instances/ask-others.js";
-import { anyWorker, questionOf, readLogs, type LogsCall, type WorkerLogsPort } from "./logs.js";
+import { asksOthers, collectResponses } from "../instances/ask-others.js";
+import { anyWorker, forwardedQuery, readLogs, type LogsCall, type WorkerLogsPort } from "./logs.js";
 import type { StreamingInstances } from "./follow-entries.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
@@ -92,7 +92,7 @@ export function createWorkerHandlers({
       const offered = { workers: { health: healthOperation } };
       const call = async ({ workers }: ClientOf<typeof offered>) =>
         (await workers.health({ query: { worker, instance: "self" } })).filter(({ name }) => isWanted(name));
-      return mergeHealth(await collectAnswers(instances, instance, { question: { key, offered, call }, readOwn }));
+      return mergeHealth(await collectResponses(instances, instance, { request: { key, offered, call }, readOwn }));
     },
     upload: async ({ file, principal, query, via }) => {
       const authorise = (name: string) => assertNamespace(principal, name);
@@ -130,15 +130,15 @@ export function createWorkerHandlers({
     logs: async ({ params, query, lastEventId, key }) => {
       const name = fromPathSegments(params);
       const { version } = query;
-      const question = questionOf(query);
+      const forwarded = forwardedQuery(query);
       const call: LogsCall<LogOperations> = {
         selection: [name],
         query,
         lastEventId,
         key,
         offered,
-        ask: (client, page) => client.workers.logs({ params, query: { ...question, ...page } }),
-        askToFollow: (client, options) => client.workers.logs.follow({ params, query: question }, options),
+        ask: (client, page) => client.workers.logs({ params, query: { ...forwarded, ...page } }),
+        askToFollow: (client, options) => client.workers.logs.follow({ params, query: forwarded }, options),
         assertPresent: async () => {
           const versions = packages.list().flatMap((worker) => (worker.name === name ? worker.versions : []));
           if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Header, Pax } from "tar";
 import { BackupError, entryNames, type Format, type Manifest, type PackageList } from "./backup-format.js";
 import type { DataCopy } from "./data-copies.js";
-import { findPackages, type UploadDirectory } from "./package-places.js";
+import { findPackages, type UploadDirectory } from "./upload-directories.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 
 /** Maximum number of attempts to read a package that changes during the read. After the last attempt, the backup fails. */
@@ -15,7 +15,7 @@ const mostAttempts = 100;
  * Maximum number of times that the backup looks for a missing package folder. An upload that replaces a package moves the old folder away
  * before it moves the new folder in.
  */
-const mostLooks = 10;
+const mostFolderReads = 10;
 const pauseMs = 20;
 /**
  * Maximum number of times that the backup lists a directory while new packages appear. The backup omits packages that appear after the last
@@ -84,25 +84,29 @@ export class BackupPieces {
     for (let round = 1; round <= mostRounds; round += 1) {
       const found = await findPackages(directory);
       for (const link of found.skipped) this.#skipped.add(path.join(directory.path, link));
-      const missing = found.packages.filter((place) => !taken.has(place) && !taken.has(path.dirname(place)));
+      const missing = found.packages.filter((packagePath) => !taken.has(packagePath) && !taken.has(path.dirname(packagePath)));
       if (missing.length === 0 && round > 1) return;
-      for (const place of missing) {
-        taken.add(place);
-        yield* directory.kind === "data" ? this.#data(directory, place) : this.#package(directory, place);
+      for (const packagePath of missing) {
+        taken.add(packagePath);
+        yield* directory.kind === "data" ? this.#data(directory, packagePath) : this.#package(directory, packagePath);
       }
     }
   }
 
-  async *#data(directory: UploadDirectory, place: string): AsyncGenerator<Buffer> {
-    const copy = await this.#sources.copyData(place);
+  async *#data(directory: UploadDirectory, packagePath: string): AsyncGenerator<Buffer> {
+    const copy = await this.#sources.copyData(packagePath);
     try {
-      yield* this.#package(directory, place, copy?.folder);
+      yield* this.#package(directory, packagePath, copy?.folder);
     } finally {
       copy?.release();
     }
   }
 
-  async *#package(directory: UploadDirectory, place: string, folder = path.join(directory.path, place)): AsyncGenerator<Buffer> {
+  async *#package(
+    directory: UploadDirectory,
+    packagePath: string,
+    folder = path.join(directory.path, packagePath),
+  ): AsyncGenerator<Buffer> {
     for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
       const tree = await treeOf(folder);
       if (!tree) return;
@@ -111,10 +115,14 @@ export class BackupPieces {
       const prefix = `${directory.kind}/${directory.index}/${number}`;
       const files = yield* takeFiles(folder, prefix, tree);
       if (files && (await treeOf(folder))?.fingerprint === tree.fingerprint) {
-        const { pieces, sha256 } = document(`${prefix}.json`, { path: place, folders: [...tree.folders], files } satisfies PackageList);
+        const { pieces, sha256 } = document(`${prefix}.json`, {
+          path: packagePath,
+          folders: [...tree.folders],
+          files,
+        } satisfies PackageList);
         yield* pieces;
-        this.#packages.push({ kind: directory.kind, directory: directory.index, number, path: place, sha256 });
-        for (const name of tree.skipped) this.#skipped.add(path.join(directory.path, place, name));
+        this.#packages.push({ kind: directory.kind, directory: directory.index, number, path: packagePath, sha256 });
+        for (const name of tree.skipped) this.#skipped.add(path.join(directory.path, packagePath, name));
         return;
       }
       await delay(pauseMs);
@@ -127,7 +135,7 @@ export class BackupPieces {
 
 /** Returns the content of a package folder, or undefined if the package was deleted. */
 async function treeOf(folder: string): Promise<PackageTree | undefined> {
-  for (let look = 1; look <= mostLooks; look += 1) {
+  for (let attempt = 1; attempt <= mostFolderReads; attempt += 1) {
     try {
       return await readPackageTree(folder);
     } catch (error) {

@@ -28,7 +28,7 @@ import { RegistryError } from "../registry/registry-error.js";
 import { BackupError, newerKeyStore } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 import { lockState } from "./lock-state.js";
-import { uploadDirectories, type UploadDirectory } from "./package-places.js";
+import { uploadDirectories, type UploadDirectory } from "./upload-directories.js";
 import { finishRestore } from "./pending-restore.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -10,7 +10,7 @@ import { NewerStateError } from "../config/newer-state-error.js";
 import { firstVersionWithData, invalidBackup, newerKeyStore, type Manifest } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
 import { lockState } from "./lock-state.js";
-import { findPackages, uploadDirectories, type UploadDirectory } from "./package-places.js";
+import { findPackages, uploadDirectories, type UploadDirectory } from "./upload-directories.js";
 import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore } from "./pending-restore.js";
 import { readBackup, type BackupSink } from "./read-backup.js";
 import { directoryMissing, StagedRestore } from "./staged-restore.js";
@@ -32,7 +32,7 @@ export interface RestoreOptions {
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { directories } = options;
-  if (options.isDryRun) return look(options);
+  if (options.isDryRun) return previewRestore(options);
   const isNew = !exists(path.join(directories.stateDirectory, "lock.db"));
   if (isNew) await makeLikeParent(directories.stateDirectory, 0o700);
   const lock = lockState(directories.stateDirectory);
@@ -45,7 +45,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredBa
 }
 
 /** Reads and checks a backup. Returns the changes that a restore would make. */
-async function look({ directories, file }: RestoreOptions): Promise<RestoredBackup> {
+async function previewRestore({ directories, file }: RestoreOptions): Promise<RestoredBackup> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-restore-"));
   try {
     const keyStore = path.join(folder, "keys.db");

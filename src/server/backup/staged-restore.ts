@@ -6,7 +6,7 @@ import { DirectoryLock } from "../packages/transactions/directory-lock.js";
 import { TreeWriter } from "../packages/archive/folder-writer.js";
 import { BackupError, type PackageList } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
-import type { UploadDirectory } from "./package-places.js";
+import type { UploadDirectory } from "./upload-directories.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";
 
 /** Name of the folder that contains the prepared files of a restore. A daemon that starts deletes the files. */

@@ -15,7 +15,7 @@ import { BackupError, newerKeyStore, formatName, formatVersion, type PackageKind
 import { copyDataFolder } from "./data-copies.js";
 import { directoriesHint } from "./directories-hint.js";
 import { BackupPieces } from "./backup-stream.js";
-import { uploadDirectories } from "./package-places.js";
+import { uploadDirectories } from "./upload-directories.js";
 
 /**
  * Writes a backup, even while the daemon runs. Only the owner can read the file. An existing file stays until the new backup is complete.

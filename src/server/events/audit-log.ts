@@ -59,7 +59,7 @@ export class AuditLog {
   #written = 0;
   #skipped = 0;
   /** Number of skipped entries since the last `audit.skipped` entry. */
-  #untold = 0;
+  #unreportedCount = 0;
   #isFailing = false;
 
   private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
@@ -88,7 +88,7 @@ export class AuditLog {
   /** Records an entry. For a synced entry, resolves when the entry is on the disk, or after 2 s. Never throws. */
   async record(entry: NewAuditEntry, { isSynced }: { isSynced: boolean }): Promise<void> {
     if (this.#waiting.length >= mostWaiting) return this.skip();
-    if (this.#untold > 0) this.#tellSkipped(entry);
+    if (this.#unreportedCount > 0) this.#addSkippedEntry(entry);
     if (this.#isFailing) return this.#add(entry, isSynced, () => undefined);
     const settled = new Promise<void>((resolve) => this.#add(entry, isSynced, resolve));
     const timer = new AbortController();
@@ -99,7 +99,7 @@ export class AuditLog {
   /** Counts an entry that the daemon does not write. The next recorded entry is preceded by an `audit.skipped` entry with the count. */
   skip(): void {
     this.#skipped += 1;
-    this.#untold += 1;
+    this.#unreportedCount += 1;
   }
 
   /** Returns the newest entries that match the filter, oldest first. */
@@ -156,9 +156,9 @@ export class AuditLog {
     this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
   }
 
-  #tellSkipped({ clientAddress, requestId }: NewAuditEntry): void {
-    const skippedCount = this.#untold;
-    this.#untold = 0;
+  #addSkippedEntry({ clientAddress, requestId }: NewAuditEntry): void {
+    const skippedCount = this.#unreportedCount;
+    this.#unreportedCount = 0;
     this.#add({ action: "audit.skipped", outcome: "failed", clientAddress, requestId, skippedCount }, false, () => undefined);
   }
 

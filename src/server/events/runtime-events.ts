@@ -117,15 +117,15 @@ export class RuntimeEvents {
 export class ActiveVersionTracker {
   readonly #publish: (event: NewEvent) => void;
   readonly #versions = new Map<string, string>();
-  #isTelling = false;
+  #isPublishing = false;
 
   constructor(publish: (event: NewEvent) => void) {
     this.#publish = publish;
   }
 
   /** Starts to publish events. The versions that `note` recorded earlier are the initial state and cause no event. */
-  tellFromNowOn(): void {
-    this.#isTelling = true;
+  startPublishing(): void {
+    this.#isPublishing = true;
   }
 
   /** Records the active version of a worker, or undefined if the worker has no active version. */
@@ -133,7 +133,7 @@ export class ActiveVersionTracker {
     if (this.#versions.get(name) === version) return;
     if (version === undefined) this.#versions.delete(name);
     else this.#versions.set(name, version);
-    if (!this.#isTelling) return;
+    if (!this.#isPublishing) return;
     if (version === undefined) this.#publish({ type: "worker.answering", subject: { name }, message: "No version answers." });
     else this.#publish({ type: "worker.answering", subject: { name, version }, message: `Version ${version} answers.` });
   }

@@ -14,6 +14,7 @@ const leastSlowMs = 200;
 export const leastLatencyRequests = 100;
 /** Time in ms after a repeated crash for which the worker stays in the state "backoff" if no request succeeds. */
 const crashMemoryMs = 60_000;
+const dataFullReason = "The data folder is full: the worker can only read and delete in it.";
 
 /** The facts from which `assessWorker` derives the state of a worker. */
 export interface WorkerObservation {
@@ -46,18 +47,22 @@ export interface Assessment {
    * the last minute`.
    */
   readonly reason?: (period: string) => string;
+  /** True if the cause is the full data folder. All versions of the worker share this folder, so a rollback does not help. */
+  readonly isDataFull?: true;
 }
 
 /**
  * Returns the state of a worker. The first cause that applies decides, in this order: no active version, a failed start, repeated crashes,
- * failed requests, a reason for "degraded", no requests.
+ * failed requests, a reason for "degraded", no requests. While the data folder is full, it is the cause of all problems except an invalid
+ * version.
  */
 export function assessWorker(observation: WorkerObservation): Assessment {
-  const { version, startFailure, recent, inFlightCount } = observation;
+  const { version, startFailure, recent, inFlightCount, isDataFull } = observation;
   if (!version) return { state: "disabled" };
-  const failure = version.problem ?? startFailure;
-  if (failure !== undefined) return problem("failing", failure);
-  const found = crashProblem(observation) ?? failingProblem(recent) ?? degradedProblem(observation);
+  if (version.problem !== undefined) return problem("failing", version.problem);
+  const failedStart = startFailure === undefined ? undefined : problem("failing", startFailure);
+  const found = failedStart ?? crashProblem(observation) ?? failingProblem(recent) ?? degradedProblem(observation);
+  if (isDataFull) return { ...problem(found?.state ?? "degraded", dataFullReason), isDataFull };
   if (found) return found;
   return { state: recent.requests === 0 && inFlightCount === 0 ? "idle" : "ok" };
 }
@@ -76,9 +81,8 @@ function failingProblem({ requests, failed, failedInRow }: RecentRequests): Asse
   return undefined;
 }
 
-function degradedProblem({ recent, isDataFull, cronFailure, latency }: WorkerObservation): Assessment | undefined {
+function degradedProblem({ recent, cronFailure, latency }: WorkerObservation): Assessment | undefined {
   const { requests, failed, failedInRow } = recent;
-  if (isDataFull) return problem("degraded", "The data folder is full: the worker can only read and delete in it.");
   // Reports the cron job before the failed requests, because the cron job can have sent these requests.
   if (cronFailure !== undefined) return problem("degraded", cronFailure);
   if (requests > 0 && failed / requests >= degradedShare) return failedRequests("degraded", failed / requests);

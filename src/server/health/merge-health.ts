@@ -3,7 +3,7 @@ import { workerStates, type WorkerHealth } from "../../shared/contract/worker-he
 /** Health of all workers on one daemon, or the reason why the health is missing. The name in `instance` is unique. */
 export interface DaemonHealth {
   readonly instance: { readonly name: string; readonly id: string };
-  readonly answer: { readonly result: readonly WorkerHealth[] } | { readonly problem: string };
+  readonly response: { readonly result: readonly WorkerHealth[] } | { readonly problem: string };
 }
 
 type DaemonWorkerHealth = NonNullable<WorkerHealth["instances"]>[number];
@@ -18,11 +18,11 @@ interface Finding {
  * describes the daemon whose state began first. Each entry also lists the daemons without a response.
  */
 export function mergeHealth(daemons: readonly DaemonHealth[]): WorkerHealth[] {
-  const missing = daemons.flatMap(({ instance, answer }): DaemonWorkerHealth[] =>
-    "problem" in answer ? [{ ...instanceOf(instance), problem: answer.problem }] : [],
+  const missing = daemons.flatMap(({ instance, response }): DaemonWorkerHealth[] =>
+    "problem" in response ? [{ ...instanceOf(instance), problem: response.problem }] : [],
   );
-  const found = daemons.flatMap(({ instance, answer }) =>
-    "result" in answer ? answer.result.map((health): Finding => ({ instance, health })) : [],
+  const found = daemons.flatMap(({ instance, response }) =>
+    "result" in response ? response.result.map((health): Finding => ({ instance, health })) : [],
   );
   return [...Map.groupBy(found, ({ health }) => health.name)]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))

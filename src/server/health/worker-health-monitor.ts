@@ -63,7 +63,7 @@ interface ObservedWorker {
   readonly name: string;
   /** The active version. Undefined if no version is active. */
   readonly current: ObservedVersion | undefined;
-  /** True if the worker already had a problem when its current version became active. */
+  /** True if the worker already had a problem when its current version became active, or if its data folder was full since then. */
   hadProblem: boolean;
   state: WorkerState | undefined;
   /** Unix time in milliseconds at which the current state of the worker began. */
@@ -201,13 +201,14 @@ export class WorkerHealthMonitor {
     const nowMs = this.#sources.monotonicNow();
     const meter = this.#meterOf(worker);
     current?.update(meter, nowMs);
-    const assessment = current
+    const assessment: Assessment = current
       ? assessWorker({
           ...current.observe(meter, nowMs),
           isDataFull: full.has(name),
           cronFailure: this.#sources.cronFailureOf(name),
         })
-      : { state: "disabled" as const };
+      : { state: "disabled" };
+    if (assessment.isDataFull) worker.hadProblem = true;
     if (assessment.state !== worker.state) this.#change(worker, assessment);
     return assessment;
   }
@@ -263,7 +264,7 @@ export class WorkerHealthMonitor {
     const { name, current, stateSinceMs, isSinceStart } = worker;
     const reason = this.#reasonOf(worker, assessment);
     const lastError = current?.errors.newest;
-    const rollbackTo = current && this.#rollbackTarget(current.active);
+    const rollbackTo = current && !assessment.isDataFull ? this.#rollbackTarget(current.active) : undefined;
     return {
       name,
       version: current?.active.version ?? null,
@@ -298,8 +299,8 @@ function isProblem(state: string | undefined): boolean {
 }
 
 /**
- * Returns true if the version probably causes the problem. The worker had no problem before, and the problem began within `suspectMs` after
- * the activation of the version. A problem with an unknown start has no suspect.
+ * Returns true if the version probably causes the problem. The worker had no problem before, its data folder is not full, and the problem
+ * began within `suspectMs` after the activation of the version. A problem with an unknown start has no suspect.
  */
 function isSuspect({ state, stateSinceMs, isSinceStart, hadProblem }: ObservedWorker, { activeSinceMs }: ObservedVersion): boolean {
   return isProblem(state) && !isSinceStart && !hadProblem && stateSinceMs >= activeSinceMs && stateSinceMs - activeSinceMs <= suspectMs;

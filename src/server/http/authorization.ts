@@ -85,9 +85,12 @@ function packageNameIn({ scope, name = "" }: Readonly<Record<string, string>>): 
 /** Throws NAMESPACE_DENIED (403) if the package is outside the namespaces of the principal. */
 export function assertNamespace(principal: Principal, packageName: string): void {
   if (namespacesCover(principal.namespaces, packageName)) return;
+  const reason = packageName.startsWith("@")
+    ? "is in another namespace. Use a key for that namespace."
+    : `has no scope. Use a name such as ${JSON.stringify(`${principal.namespaces[0]}/${packageName}`)}, or a key for all namespaces.`;
   throw new ApiError(
     "NAMESPACE_DENIED",
-    `The key "${principal.name}" is restricted to ${principal.namespaces.join(", ")}, and ${JSON.stringify(packageName)} is in another namespace. Use a key for that namespace.`,
+    `The key "${principal.name}" is restricted to ${principal.namespaces.join(", ")}, and ${JSON.stringify(packageName)} ${reason}`,
   );
 }
 

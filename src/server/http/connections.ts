@@ -14,7 +14,7 @@ const quietTimeoutMs = 2000;
  * Number of checks for stalled connections within one time limit. The daemon therefore detects a stalled connection at most a sixth of the
  * limit late.
  */
-const looksPerTimeout = 6;
+const checksPerTimeout = 6;
 
 interface DrainOptions {
   readonly timeoutMs: number;
@@ -222,7 +222,7 @@ export function watchStalledClients(server: Server, timeoutMs: number): void {
   server.on("listening", () => {
     timer = setInterval(() => {
       for (const socket of sockets) if (!socket.timeout) socket.setTimeout(timeoutMs);
-    }, timeoutMs / looksPerTimeout).unref();
+    }, timeoutMs / checksPerTimeout).unref();
   });
   server.on("close", () => clearInterval(timer));
 }

@@ -93,7 +93,7 @@ export function createOperation(options: OperationOptions): Middleware {
     } finally {
       if (file) {
         // Waits until the upload is complete before the response, because a client that is still sending possibly does not read a response.
-        await file.arrival?.whole.catch(() => undefined);
+        await file.progress?.whole.catch(() => undefined);
         await rm(file.path, { force: true });
       }
       for (const { path } of files ?? []) await rm(path, { force: true });

@@ -16,7 +16,7 @@ export class SpoolFile {
   readonly #followers: ((sizeBytes: number) => void)[] = [];
   readonly #hash: Hash | undefined;
   #sha256: string | undefined;
-  #toldBytes = 0;
+  #reportedBytes = 0;
 
   /** If `isHashed` is true, computes the SHA-256 of the file while it arrives. */
   constructor(path: string, { isHashed = false }: { isHashed?: boolean } = {}) {
@@ -41,13 +41,13 @@ export class SpoolFile {
    */
   follow(onGrowth: (sizeBytes: number) => void): void {
     this.#followers.push(onGrowth);
-    if (this.#toldBytes > 0) onGrowth(this.#toldBytes);
+    if (this.#reportedBytes > 0) onGrowth(this.#reportedBytes);
   }
 
   grow(sizeBytes: number): void {
     this.sizeBytes = sizeBytes;
-    if (sizeBytes < this.#toldBytes + stepBytes) return;
-    this.#toldBytes = sizeBytes;
-    for (const tell of this.#followers) tell(sizeBytes);
+    if (sizeBytes < this.#reportedBytes + stepBytes) return;
+    this.#reportedBytes = sizeBytes;
+    for (const onGrowth of this.#followers) onGrowth(sizeBytes);
   }
 }

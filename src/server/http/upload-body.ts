@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
-import type { FileArrival, UploadedFile } from "../platform/uploaded-file.js";
+import type { UploadProgress, UploadedFile } from "../platform/uploaded-file.js";
 import { formatSize } from "../../shared/size.js";
 import { createParser, discardPart, feed, multipartType, writeSpool } from "./multipart.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
@@ -27,7 +27,7 @@ const maximumFields = 20;
 
 /**
  * Writes the file part of a multipart body to the spool. Resolves when the file is complete. For a large file, resolves earlier, and
- * `arrival` then reports later errors. After an error, deletes the file.
+ * `progress` then reports later errors. After an error, deletes the file.
  */
 export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
   assertPlainEncoding(request);
@@ -44,8 +44,8 @@ export async function readUpload(request: IncomingMessage, options: UploadOption
   return await new Promise((resolve, reject) => {
     const uploaded = () => ({ path: file.path, filename: file.filename, sizeBytes: file.sizeBytes, sha256: () => file.sha256() });
     whole.then(() => resolve(uploaded()), reject);
-    const arrival: FileArrival = { whole, follow: (onGrowth) => file.follow(onGrowth) };
-    file.follow(() => resolve({ ...uploaded(), arrival }));
+    const progress: UploadProgress = { whole, follow: (onGrowth) => file.follow(onGrowth) };
+    file.follow(() => resolve({ ...uploaded(), progress }));
   });
 }
 

@@ -11,7 +11,7 @@ import {
 } from "../../shared/client.js";
 import { runtime } from "../../shared/contract/discovery.js";
 import { isInstanceUrl, isLoopbackUrl } from "../config/instance.js";
-import { CallPlaces } from "./call-places.js";
+import { CallLimiter } from "./call-limiter.js";
 import type { RegisteredInstance } from "./instance-registry.js";
 import { proofOf } from "./own-instance.js";
 
@@ -42,12 +42,14 @@ const streamSilenceMs = 45_000;
  * Result of another daemon, or one sentence with the reason why the daemon returned no result. `starting`: the daemon is still opening its
  * services.
  */
-export type InstanceAnswer<Result> = { readonly result: Result } | { readonly state: "starting" | "unreachable"; readonly problem: string };
+export type InstanceResponse<Result> =
+  | { readonly result: Result }
+  | { readonly state: "starting" | "unreachable"; readonly problem: string };
 
 type CalledInstance = Pick<RegisteredInstance, "id" | "run" | "url">;
 
 /** A call to another daemon. The call can use the operations in `offered`, and sends the key of a caller. */
-export interface InstanceQuestion<Offered extends Operations, Result> {
+export interface InstanceRequest<Offered extends Operations, Result> {
   readonly key: string;
   readonly offered: Offered;
   /** `id` is the id of the daemon. */
@@ -67,7 +69,7 @@ export interface InstanceStream<Offered extends Operations, Event> {
  */
 export class InstanceClient {
   readonly #ownUrl: string | undefined;
-  readonly #places = new CallPlaces({ total: mostAtOnce, perDaemon: mostPerDaemon });
+  readonly #callLimiter = new CallLimiter({ total: mostAtOnce, perDaemon: mostPerDaemon });
   /**
    * Times on the clock of `performance.now()` until which calls fail immediately. The map key is the run of a daemon that did not send its
    * discovery document, or a run and the path of a request that got no response.
@@ -94,8 +96,8 @@ export class InstanceClient {
    */
   async ask<Offered extends Operations, Result>(
     instance: CalledInstance,
-    { key, offered, call }: InstanceQuestion<Offered, Result>,
-  ): Promise<InstanceAnswer<Result>> {
+    { key, offered, call }: InstanceRequest<Offered, Result>,
+  ): Promise<InstanceResponse<Result>> {
     const signal = AbortSignal.timeout(deadlineMs);
     return this.#reach(instance, signal, async (origin, api) =>
       call(createClient(this.#callTransport({ origin, run: instance.run, key }, signal), api, offered), instance.id),
@@ -110,7 +112,7 @@ export class InstanceClient {
     instance: CalledInstance,
     { key, offered, follow }: InstanceStream<Offered, Event>,
     until: AbortSignal,
-  ): Promise<InstanceAnswer<AsyncIterable<Event>>> {
+  ): Promise<InstanceResponse<AsyncIterable<Event>>> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(new DOMException("The time limit has passed.", "TimeoutError")), deadlineMs);
     const signal = AbortSignal.any([until, deadline.signal]);
@@ -137,7 +139,7 @@ export class InstanceClient {
     instance: CalledInstance,
     signal: AbortSignal,
     use: (origin: string, api: string) => Promise<Result>,
-  ): Promise<InstanceAnswer<Result>> {
+  ): Promise<InstanceResponse<Result>> {
     const { run, url } = instance;
     const ownUrl = this.#ownUrl;
     if (url === undefined) return unreachable("Its RUNTIME_INSTANCE_URL is not set.");
@@ -148,7 +150,7 @@ export class InstanceClient {
       void this.#check({ ...instance, url });
       return silent();
     }
-    if (!(await this.#places.take(run, signal)))
+    if (!(await this.#callLimiter.acquire(run, signal)))
       return unreachable("The daemon that received the request already sends the maximum number of requests to other daemons.");
     const startedMs = performance.now();
     let isFound = false;
@@ -162,9 +164,9 @@ export class InstanceClient {
     } catch (error) {
       // Treats a daemon as silent only if its discovery document is missing. A slow operation does not prove that the daemon is silent.
       if (!isFound && isTimeout(signal, startedMs)) this.#noteSilence(run);
-      return isFound && signal.aborted ? slow() : toAnswer(error, signal);
+      return isFound && signal.aborted ? slow() : toResponse(error, signal);
     } finally {
-      this.#places.release(run);
+      this.#callLimiter.release(run);
     }
   }
 
@@ -283,10 +285,10 @@ interface ReachableInstance extends Pick<RegisteredInstance, "id" | "run"> {
 
 /** Returns the reason for an error of a stream as a sentence. */
 export function problemOf(error: unknown): string {
-  return toAnswer(error).problem;
+  return toResponse(error).problem;
 }
 
-function toAnswer(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
+function toResponse(error: unknown, signal?: AbortSignal): { state: "starting" | "unreachable"; problem: string } {
   if (error instanceof SlowRequestError) return slow();
   if (signal?.aborted) return silent();
   if (error instanceof ApiError && error.code === "NOT_READY")

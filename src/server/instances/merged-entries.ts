@@ -1,5 +1,5 @@
 import { UnexpectedAnswerError, type ClientOf, type Operations } from "../../shared/client.js";
-import { asksOthers, collectAnswers, resultsOf, toListedInstances, type KnownInstances, type ListedAnswer } from "./ask-others.js";
+import { asksOthers, collectResponses, resultsOf, toListedInstances, type KnownInstances, type ListedResponse } from "./ask-others.js";
 import { formatPosition, isPlainPosition, keysOf, namesOf, parsePosition, type EntryPositions } from "./entry-position.js";
 
 /**
@@ -64,8 +64,8 @@ export interface MergedPage<Item extends Entry> {
  * `error` is the reason why the daemon has no such entries. `firstId` is the id of the first received entry, even if the caller is not
  * allowed to see this entry.
  */
-type AnsweredPage<Item extends Entry> = EntryPage<Item> & { readonly error?: Error; readonly firstId?: number | undefined };
-export type AnsweredPages<Item extends Entry> = readonly ListedAnswer<AnsweredPage<Item>>[];
+type ReceivedPage<Item extends Entry> = EntryPage<Item> & { readonly error?: Error; readonly firstId?: number | undefined };
+export type ReceivedPages<Item extends Entry> = readonly ListedResponse<ReceivedPage<Item>>[];
 
 /**
  * Returns the newest entries of the requested daemons, oldest first. `wanted` is `all`, `self`, or the name or id of a daemon. Without
@@ -88,8 +88,8 @@ export async function readEntries<Offered extends Operations, Item extends Entry
   }
   const plainId = wanted === "all" ? registry.own.id : registry.get(wanted).id;
   const positions: EntryPositions = before === undefined ? new Map() : parsePosition(before, registry, plainId);
-  const answers = await askForPages(instances, { wanted, positions }, source);
-  return mergePages(answers, { positions, source, names: namesOf(registry), keys: keysOf(registry) });
+  const responses = await askForPages(instances, { wanted, positions }, source);
+  return mergePages(responses, { positions, source, names: namesOf(registry), keys: keysOf(registry) });
 }
 
 /** Reads one page from each requested daemon. If every daemon that responds lacks such entries, throws the error of one of them. */
@@ -97,20 +97,20 @@ export async function askForPages<Offered extends Operations, Item extends Entry
   instances: KnownInstances,
   { wanted, positions }: { readonly wanted: string; readonly positions: EntryPositions },
   source: EntrySource<Offered, Item>,
-): Promise<AnsweredPages<Item>> {
+): Promise<ReceivedPages<Item>> {
   const { key, offered, read, isAbsent } = source;
-  const orAbsent = (page: Promise<EntryPage<Item>>): Promise<AnsweredPage<Item>> =>
+  const orAbsent = (page: Promise<EntryPage<Item>>): Promise<ReceivedPage<Item>> =>
     page.catch((error: unknown) => {
       if (error instanceof Error && isAbsent?.(error)) return { entries: [], hasMore: false, error };
       throw error;
     });
   const call = (client: ClientOf<Offered>, id: string) => orAbsent(askForPage(client, positions.get(id), source));
   const readOwn = () => orAbsent(read(positions.get(instances.registry.own.id)));
-  const answers = await collectAnswers(instances, wanted, { question: { key, offered, call }, readOwn });
-  const results = resultsOf(answers);
+  const responses = await collectResponses(instances, wanted, { request: { key, offered, call }, readOwn });
+  const results = resultsOf(responses);
   const [absent] = results;
   if (absent?.error && results.every(({ error }) => error !== undefined)) throw absent.error;
-  return answers;
+  return responses;
 }
 
 /**
@@ -121,7 +121,7 @@ async function askForPage<Offered extends Operations, Item extends Entry>(
   client: ClientOf<Offered>,
   before: number | undefined,
   { ask, limit, isVisible }: EntrySource<Offered, Item>,
-): Promise<AnsweredPage<Item>> {
+): Promise<ReceivedPage<Item>> {
   const startedMs = performance.now();
   const pages: (readonly Item[])[] = [];
   let firstId: number | undefined;
@@ -162,11 +162,11 @@ export interface OwnedEntry<Item extends Entry> {
  * further entry when all entries of a page are taken and its daemon has older entries.
  */
 export function newestEntries<Item extends Entry>(
-  answers: AnsweredPages<Item>,
+  responses: ReceivedPages<Item>,
   { limit, timeOf }: Pick<EntrySource<never, Item>, "limit" | "timeOf">,
 ): OwnedEntry<Item>[] {
-  const pages = answers.flatMap(({ instance: { id }, answer }) =>
-    "result" in answer ? [{ id, ...answer.result, end: answer.result.entries.length }] : [],
+  const pages = responses.flatMap(({ instance: { id }, response }) =>
+    "result" in response ? [{ id, ...response.result, end: response.result.entries.length }] : [],
   );
   // True if all entries of a page are taken and its daemon has older entries. The older entries are possibly newer than the remaining
   // entries of other daemons.
@@ -197,26 +197,26 @@ interface MergeOptions<Item extends Entry> {
 
 /** Merges the pages of daemons. Each entry of a page is either in the result, or older than the position in the result. */
 function mergePages<Item extends Entry>(
-  answers: AnsweredPages<Item>,
+  responses: ReceivedPages<Item>,
   { positions, source, names, keys }: MergeOptions<Item>,
 ): MergedPage<Item> {
-  const newest = newestEntries(answers, source);
+  const newest = newestEntries(responses, source);
   const next = new Map(positions);
   let hasMore = false;
-  for (const { instance, answer } of answers) {
-    if ("problem" in answer) {
-      hasMore ||= answer.state !== "gone" && positions.get(instance.id) !== 0;
+  for (const { instance, response } of responses) {
+    if ("problem" in response) {
+      hasMore ||= response.state !== "gone" && positions.get(instance.id) !== 0;
       continue;
     }
-    const { entries, firstId } = answer.result;
+    const { entries, firstId } = response.result;
     const left = entries.length - newest.filter(({ daemonId }) => daemonId === instance.id).length;
-    const isLast = left === 0 && !answer.result.hasMore;
+    const isLast = left === 0 && !response.result.hasMore;
     const position = left === 0 ? (firstId ?? entries[0]?.id ?? 0) : (entries[left]?.id ?? (entries.at(-1) as Item).id + 1);
     next.set(instance.id, isLast ? 0 : position);
     hasMore ||= !isLast;
   }
   // Omits the problem of a daemon whose entries were all read earlier, because none of its entries is missing.
-  const listed = toListedInstances(answers).map((one) => (positions.get(one.id) === 0 ? { name: one.name, id: one.id } : one));
+  const listed = toListedInstances(responses).map((one) => (positions.get(one.id) === 0 ? { name: one.name, id: one.id } : one));
   return {
     entries: newest.map(({ daemonId, entry }) => ({ ...entry, instance: names.get(daemonId) })),
     hasMore,

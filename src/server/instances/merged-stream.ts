@@ -71,7 +71,7 @@ export interface OpenStream {
    * Counts this stream toward the maximum number of streams with entries of other daemons. Has no effect if the stream is already counted.
    * Throws TOO_MANY_STREAMS.
    */
-  readonly occupyPlace: () => void;
+  readonly acquireStream: () => void;
   /** Unix time in ms at which a stream first found that a daemon sends no heartbeats, by id of the daemon. All streams share this map. */
   readonly gone: Map<string, number>;
 }
@@ -81,7 +81,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
   readonly #instances: KnownInstances;
   readonly #source: StreamSource<Offered, Item>;
   readonly #signal: AbortSignal;
-  readonly #occupyPlace: () => void;
+  readonly #acquireStream: () => void;
   /** Ids of the last sent entries by daemon. 0: the daemon had no matching entry. */
   readonly #positions = new Map<string, number>();
   /** Id of the last entry that each daemon sent for the first page. An id is removed when the stream has connected to the daemon. */
@@ -99,12 +99,12 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
   #timer: NodeJS.Timeout | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, occupyPlace, gone }: OpenStream) {
+  constructor(instances: KnownInstances, source: StreamSource<Offered, Item>, { signal, acquireStream, gone }: OpenStream) {
     this.#gone = gone;
     this.#instances = instances;
     this.#source = source;
     this.#signal = signal;
-    this.#occupyPlace = occupyPlace;
+    this.#acquireStream = acquireStream;
     this.#names = namesOf(instances.registry);
     this.#keys = keysOf(instances.registry);
   }
@@ -139,12 +139,12 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     if (!hasPages(source)) return [];
     const { registry } = this.#instances;
     const positions = before === undefined ? new Map<string, number>() : parsePosition(before, registry, this.#only);
-    const answers = await askForPages(this.#instances, { wanted, positions }, source);
-    const page = newestEntries(answers, source);
+    const responses = await askForPages(this.#instances, { wanted, positions }, source);
+    const page = newestEntries(responses, source);
     for (const { daemonId, entry } of page) if (!this.#positions.has(daemonId)) this.#positions.set(daemonId, entry.id - 1);
-    for (const { instance, answer } of answers) {
-      if ("problem" in answer) continue;
-      const last = answer.result.entries.at(-1);
+    for (const { instance, response } of responses) {
+      if ("problem" in response) continue;
+      const last = response.result.entries.at(-1);
       if (!this.#positions.has(instance.id)) this.#positions.set(instance.id, last?.id ?? 0);
       this.#starts.set(instance.id, last?.id ?? 0);
     }
@@ -164,7 +164,7 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
     this.#names = namesOf(registry);
     this.#keys = keysOf(registry);
     if (registry.others().length === 0) return;
-    this.#occupyPlace();
+    this.#acquireStream();
     const running = await registry.readLive();
     for (const { id } of registry.others()) {
       if (running.some((one) => one.id === id)) this.#gone.delete(id);
@@ -193,14 +193,14 @@ export class MergedStream<Offered extends Operations, Item extends Entry> {
       if (this.#source.isAbsent?.(error)) absence = error;
     };
     const follow = (client: ClientOf<Offered>, options: FollowOptions) => reporting(askToFollow(client, { ...options, ...from }), onError);
-    const answer = await this.#instances.client.follow(daemon, { key, offered, follow }, this.#signal);
+    const response = await this.#instances.client.follow(daemon, { key, offered, follow }, this.#signal);
     if (absence !== undefined && this.#only === id) return this.#fail(absence);
     if (this.#signal.aborted || absence !== undefined) return;
-    if ("problem" in answer) return this.#lose(id, answer.problem);
+    if ("problem" in response) return this.#lose(id, response.problem);
     this.#starts.delete(id);
     const verb = this.#positions.has(id) ? "continue" : "begin";
     if (this.#lost.delete(id) || isNamed) this.#notify(id, `Entries of the daemon ${this.#nameOf(id)} ${verb} here.`);
-    void this.#read(id, inBatches(answer.result), this.#filterAfter(afterId)).then(
+    void this.#read(id, inBatches(response.result), this.#filterAfter(afterId)).then(
       () => this.#lose(id, "It ended the stream."),
       (error: unknown) => this.#lose(id, problemOf(error)),
     );

@@ -29,7 +29,7 @@ export class MergedStreams {
     call: StreamCall,
   ): (signal: AbortSignal) => AsyncGenerator<readonly PositionedEntry<Item>[]> {
     const isAlone = instances.registry.others().length === 0;
-    if (!isAlone) this.#assertPlace();
+    if (!isAlone) this.#assertBelowLimit();
     return (signal) => this.#run(signal, isAlone, (open) => new MergedStream(instances, source, open).run(call));
   }
 
@@ -37,22 +37,22 @@ export class MergedStreams {
   async *#run<Batch>(signal: AbortSignal, isAlone: boolean, open: (stream: OpenStream) => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
     const ending = new AbortController();
     let isCounted = false;
-    const occupyPlace = () => {
+    const acquireStream = () => {
       if (isCounted) return;
-      this.#assertPlace();
+      this.#assertBelowLimit();
       this.#openCount += 1;
       isCounted = true;
     };
     try {
-      if (!isAlone) occupyPlace();
-      yield* open({ signal: AbortSignal.any([signal, ending.signal]), occupyPlace, gone: this.#gone });
+      if (!isAlone) acquireStream();
+      yield* open({ signal: AbortSignal.any([signal, ending.signal]), acquireStream, gone: this.#gone });
     } finally {
       this.#openCount -= isCounted ? 1 : 0;
       ending.abort();
     }
   }
 
-  #assertPlace(): void {
+  #assertBelowLimit(): void {
     if (this.#openCount < mostMergedStreams) return;
     throw new ApiError(
       "TOO_MANY_STREAMS",

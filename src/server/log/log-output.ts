@@ -32,7 +32,7 @@ export class LogOutput {
   constructor() {
     this.#destination.on("error", () => undefined);
     this.#destination.on("drop", () => (this.#lost += 1));
-    this.#destination.on("drain", () => this.#tellLost());
+    this.#destination.on("drain", () => this.#reportLost());
   }
 
   write(line: string): void {
@@ -52,7 +52,7 @@ export class LogOutput {
     });
   }
 
-  #tellLost(): void {
+  #reportLost(): void {
     if (this.#lost === 0) return;
     const count = this.#lost;
     this.#lost = 0;

@@ -9,14 +9,14 @@ export class UploadMeter {
   installedCount = 0;
   failedCount = 0;
 
-  async count<Result>({ arrival }: UploadedFile, install: () => Promise<Result>): Promise<Result> {
+  async count<Result>({ progress }: UploadedFile, install: () => Promise<Result>): Promise<Result> {
     this.runningCount += 1;
     try {
       const result = await install();
       this.installedCount += 1;
       return result;
     } catch (error) {
-      await arrival?.whole;
+      await progress?.whole;
       this.failedCount += 1;
       throw error;
     } finally {

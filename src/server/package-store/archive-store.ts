@@ -103,7 +103,7 @@ export class ArchiveStore {
     });
     return {
       send: async () => {
-        await file.arrival?.whole;
+        await file.progress?.whole;
         return await this.#send(archive, format, file.sha256?.());
       },
       discard: () => rm(archive, { force: true }).catch(() => undefined),

@@ -6,7 +6,7 @@ import type { Log } from "../log/log.js";
 import type { PackageRef } from "../packages/package-store.js";
 
 /** Interval in ms at which the cache reads which versions were used. Two uses within this time count as simultaneous. */
-const lookEveryMs = 30_000;
+const trimIntervalMs = 30_000;
 
 /** A downloaded version with its folder. */
 export interface DownloadedVersion extends PackageRef {
@@ -59,7 +59,7 @@ export class PackageCache {
 
   constructor(options: PackageCacheOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#trimSoon(), lookEveryMs).unref();
+    this.#timer = setInterval(() => this.#trimSoon(), trimIntervalMs).unref();
   }
 
   /** Adds a downloaded version whose digest is the same as in the index. Deletes other versions if the total size is above the limit. */
@@ -160,7 +160,7 @@ async function sizeOfFolder(folder: string): Promise<number> {
  */
 function usedSince(installedMs: number): number {
   const nowMs = Date.now();
-  return nowMs - installedMs < lookEveryMs ? nowMs : installedMs;
+  return nowMs - installedMs < trimIntervalMs ? nowMs : installedMs;
 }
 
 function installedAtMs(folder: string): number {

@@ -13,7 +13,7 @@ import type { PackageTools } from "../packages/package-tools.js";
 import type { StagedPlugin } from "../packages/plugin-catalog.js";
 import type { ActivateUpload } from "../packages/plugin-packages-options.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
-import { discardAfter, retireFolder, type Retiring } from "../packages/transactions/install-areas.js";
+import { discardAfter, retireFolder, type RetireOptions } from "../packages/transactions/install-areas.js";
 import type { StagingArea } from "../packages/transactions/staging-area.js";
 import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
 import { writeInstallation } from "../packages/worker-version.js";
@@ -23,7 +23,7 @@ import type { OciPluginStore, PluginChange, PluginRow } from "./oci-plugin-store
 import { editPackage, publishFolder } from "./package-edit.js";
 import { Retries } from "./retries.js";
 
-interface StoredPluginsOptions extends Retiring {
+interface StoredPluginsOptions extends RetireOptions {
   readonly rows: OciPluginStore;
   readonly archives: ArchiveStore;
   readonly tools: PackageTools;

@@ -77,7 +77,7 @@ interface KeptFolder extends Omit<WorkerFolder, "versions"> {
 function toKept(found: readonly WorkerFolder[]): KeptFolders {
   const texts = new Map<string, number>();
   const manifests: WorkerManifest[] = [];
-  const placeOf = (manifest: WorkerManifest): number => {
+  const indexOf = (manifest: WorkerManifest): number => {
     const text = JSON.stringify(manifest);
     const known = texts.get(text);
     if (known !== undefined) return known;
@@ -86,7 +86,7 @@ function toKept(found: readonly WorkerFolder[]): KeptFolders {
   };
   const folders = found.map((folder) => ({
     ...folder,
-    versions: folder.versions.map((version) => ({ ...version, manifest: placeOf(version.manifest) })),
+    versions: folder.versions.map((version) => ({ ...version, manifest: indexOf(version.manifest) })),
   }));
   return { manifests, folders };
 }

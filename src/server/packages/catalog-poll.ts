@@ -2,38 +2,38 @@ import type { Log } from "../log/log.js";
 import { statfsSync, watch, type FSWatcher } from "node:fs";
 
 const tickMs = 200;
-const ticksPerRound = 8;
+const ticksPerScan = 8;
 /** Maximum number of folders that the daemon checks in one tick of the timer. 100 checks take about 1 ms, so requests are not delayed. */
-const mostLooksPerTick = 100;
+const mostChecksPerTick = 100;
 /** Maximum time of one tick in ms. If the disk is slow, the next tick checks the remaining folders, so that requests are not delayed. */
 const longestTickMs = 10;
 /**
  * Pause between two checks of all folders while the kernel watches every folder. The checks find changes whose notification the kernel has
  * lost.
  */
-const restMs = 30_000;
+const pauseMs = 30_000;
 
 /** Types of file systems (`f_type` in statfs(2)) on which the kernel reports every change: ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
 const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x01021994, 0x794c7630]);
 
 /** The check of one folder in the worker catalog. It finds out whether the folder has changed on the disk. */
-export interface Look {
+export interface FolderCheck {
   /** Path of the checked folder. */
   readonly path: string;
   /**
-   * Checks the folder. Returns the folders of the versions that were changed or deleted. With `isSure: false`, returns undefined after a
+   * Checks the folder. Returns the folders of the versions that were changed or deleted. With `isRecheck: false`, returns undefined after a
    * change, so that a second call can confirm it.
    */
-  take(isSure: boolean): string[] | undefined;
+  run(isRecheck: boolean): string[] | undefined;
   /** Returns the folders whose kernel notifications replace this check. Returns undefined if notifications cannot replace this check. */
   watchable(): readonly string[] | undefined;
 }
 
-interface Looks {
-  looks(): Iterator<Look>;
+interface CheckedCatalog {
+  folderChecks(): Iterator<FolderCheck>;
   /** Returns the check that finds changes of this folder on the disk. Returns undefined if the catalog does not contain the folder. */
-  lookAt(path: string): Look | undefined;
-  readonly lookCount: number;
+  folderCheckOf(path: string): FolderCheck | undefined;
+  readonly folderCheckCount: number;
 }
 
 /**
@@ -41,23 +41,23 @@ interface Looks {
  * and every 30 s. If the kernel cannot watch a folder, checks without a pause.
  */
 export class CatalogPoll {
-  readonly #catalog: Looks;
+  readonly #catalog: CheckedCatalog;
   readonly #onRetired: (folder: string) => void;
   readonly #log: Log;
   readonly #watches = new FolderWatches((path) => this.#onChange(path));
   #ticks: NodeJS.Timeout | undefined;
-  #rest: NodeJS.Timeout | undefined;
-  #round: Iterator<Look> | undefined;
-  #isRoundDue = true;
+  #pauseTimer: NodeJS.Timeout | undefined;
+  #scan: Iterator<FolderCheck> | undefined;
+  #isScanDue = true;
   /** True if the kernel cannot watch one of the folders in the current scan. A scan checks each folder once. */
-  #isBlind = false;
+  #hasUnwatchable = false;
   /** Checks that found a change in the last tick. The next tick repeats them, because a change must be confirmed. */
-  #again: Look[] = [];
+  #rechecks: FolderCheck[] = [];
   /** Folders for the next tick: the kernel has reported a change, or the daemon has just started to watch the folder. */
   readonly #touched = new Set<string>();
 
   constructor(options: {
-    catalog: Looks;
+    catalog: CheckedCatalog;
     /** Called with the folder of each version that was changed or deleted. */
     onRetired: (folder: string) => void;
     log: Log;
@@ -70,86 +70,86 @@ export class CatalogPoll {
 
   close(): void {
     clearInterval(this.#ticks);
-    clearTimeout(this.#rest);
+    clearTimeout(this.#pauseTimer);
     this.#watches.close();
   }
 
   #onChange(path: string): void {
     this.#touched.add(path);
-    this.#isRoundDue = true;
+    this.#isScanDue = true;
     this.#wake();
   }
 
   #wake(): void {
-    clearTimeout(this.#rest);
+    clearTimeout(this.#pauseTimer);
     this.#ticks ??= setInterval(() => this.#tick(), tickMs).unref();
   }
 
   #sleep(): void {
     clearInterval(this.#ticks);
     this.#ticks = undefined;
-    this.#rest = setTimeout(() => {
-      this.#isRoundDue = true;
+    this.#pauseTimer = setTimeout(() => {
+      this.#isScanDue = true;
       this.#wake();
-    }, restMs).unref();
+    }, pauseMs).unref();
   }
 
   #tick(): void {
     const stopAt = performance.now() + longestTickMs;
-    for (const look of this.#again.splice(0)) this.#take(look, true);
+    for (const check of this.#rechecks.splice(0)) this.#run(check, true);
     const touched = [...this.#touched];
     this.#touched.clear();
     for (const path of touched) {
-      const look = this.#catalog.lookAt(path);
-      if (look) this.#take(look, false);
+      const check = this.#catalog.folderCheckOf(path);
+      if (check) this.#run(check, false);
     }
-    this.#goOn(stopAt);
-    if (!this.#round && !this.#isRoundDue && this.#again.length === 0 && this.#touched.size === 0) this.#sleep();
+    this.#continueScan(stopAt);
+    if (!this.#scan && !this.#isScanDue && this.#rechecks.length === 0 && this.#touched.size === 0) this.#sleep();
   }
 
   /**
    * Continues the current scan, or begins a scan that is due. Stops when this tick has checked its share of the folders, or at the time
    * `stopAt`.
    */
-  #goOn(stopAt: number): void {
-    if (!this.#round && this.#isRoundDue) {
-      this.#round = this.#catalog.looks();
-      this.#isRoundDue = false;
-      this.#isBlind = false;
+  #continueScan(stopAt: number): void {
+    if (!this.#scan && this.#isScanDue) {
+      this.#scan = this.#catalog.folderChecks();
+      this.#isScanDue = false;
+      this.#hasUnwatchable = false;
     }
-    const share = Math.min(Math.ceil(this.#catalog.lookCount / ticksPerRound), mostLooksPerTick);
-    for (let count = 0; this.#round && count < share && performance.now() < stopAt; count += 1) {
-      const next = this.#round.next();
+    const share = Math.min(Math.ceil(this.#catalog.folderCheckCount / ticksPerScan), mostChecksPerTick);
+    for (let count = 0; this.#scan && count < share && performance.now() < stopAt; count += 1) {
+      const next = this.#scan.next();
       if (next.done) {
-        this.#round = undefined;
-        this.#isRoundDue ||= this.#isBlind;
-      } else this.#take(next.value, false);
+        this.#scan = undefined;
+        this.#isScanDue ||= this.#hasUnwatchable;
+      } else this.#run(next.value, false);
     }
   }
 
-  #take(look: Look, isSure: boolean): void {
+  #run(check: FolderCheck, isRecheck: boolean): void {
     try {
-      const retired = look.take(isSure);
-      if (retired === undefined) this.#again.push(look);
+      const retired = check.run(isRecheck);
+      if (retired === undefined) this.#rechecks.push(check);
       else {
         for (const folder of retired) this.#onRetired(folder);
         // Requests a new scan, because the changed folder can contain new folders that the kernel does not watch yet.
-        if (isSure) this.#isRoundDue = true;
-        this.#watch(look);
+        if (isRecheck) this.#isScanDue = true;
+        this.#watch(check);
       }
     } catch (error) {
       this.#log.warn({ err: error }, "a worker folder could not be read");
     }
   }
 
-  #watch(look: Look): void {
-    const folders = look.watchable();
-    if (!folders) this.#isBlind = true;
+  #watch(check: FolderCheck): void {
+    const folders = check.watchable();
+    if (!folders) this.#hasUnwatchable = true;
     for (const folder of folders ?? []) {
-      const state = this.#watches.watch(folder, look.path);
-      if (state === "impossible") this.#isBlind = true;
+      const state = this.#watches.watch(folder, check.path);
+      if (state === "impossible") this.#hasUnwatchable = true;
       // Checks the folder once more, because it can have changed after the check and before the kernel watched it.
-      if (state === "begun") this.#touched.add(look.path);
+      if (state === "begun") this.#touched.add(check.path);
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { PluginStore } from "./package-store.js";
 import type { PackageTools } from "./package-tools.js";
 import type { InstalledPlugin, PluginRules, StagedPlugin } from "./plugin-catalog.js";
-import type { Retiring } from "./transactions/install-areas.js";
+import type { RetireOptions } from "./transactions/install-areas.js";
 
-export interface PluginPackagesOptions extends PluginRules, Retiring {
+export interface PluginPackagesOptions extends PluginRules, RetireOptions {
   /** Plugin directories in order of precedence. A directory with a leading dot in its name is a read-only part of the container image. */
   readonly directories: readonly string[];
   /** Directory of the built-in plugins. It has the highest precedence, and the daemon never changes it. */

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../log/log.js";
-import type { Look } from "./catalog-poll.js";
+import type { FolderCheck } from "./catalog-poll.js";
 import { newestFirst, VersionChoice, type InstalledVersion } from "./worker-version.js";
 import type { CatalogCache } from "./catalog-cache.js";
 import type { StoredVersion } from "./package-store.js";
@@ -156,42 +156,42 @@ export class WorkerCatalog {
     this.#folders.set(workerFolder, { read, versions: after });
     const names = new Set([...before, ...after].map(({ name }) => name));
     for (const name of names) this.#index(name, workerFolder, after);
-    const gone = before.filter((version) => !after.includes(version)).map(({ folder }) => folder);
-    return gone;
+    const removed = before.filter((version) => !after.includes(version)).map(({ folder }) => folder);
+    return removed;
   }
 
   /**
    * Yields a check for each directory and each worker folder. A change needs a second check: if an operator replaces a folder, the folder
    * is missing for a short time.
    */
-  *looks(): Generator<Look> {
-    for (const { path: directory } of this.#directories) yield this.#lookAtListing(directory, directory);
+  *folderChecks(): Generator<FolderCheck> {
+    for (const { path: directory } of this.#directories) yield this.#checkOfListing(directory, directory);
     for (const [container, { directory }] of this.#listings) {
-      if (container !== directory) yield this.#lookAtListing(directory, container);
+      if (container !== directory) yield this.#checkOfListing(directory, container);
     }
-    for (const folder of this.#folders.keys()) yield this.#lookAtFolder(folder);
+    for (const folder of this.#folders.keys()) yield this.#checkOfFolder(folder);
   }
 
   /**
    * Returns the check that finds changes of this folder on the disk. Returns undefined unless it is a known package directory, scope folder
    * or worker folder.
    */
-  lookAt(folder: string): Look | undefined {
+  folderCheckOf(folder: string): FolderCheck | undefined {
     const listing = this.#listings.get(folder);
-    if (listing) return this.#lookAtListing(listing.directory, folder);
-    return this.#folders.has(folder) ? this.#lookAtFolder(folder) : undefined;
+    if (listing) return this.#checkOfListing(listing.directory, folder);
+    return this.#folders.has(folder) ? this.#checkOfFolder(folder) : undefined;
   }
 
-  /** Number of checks that `looks` yields. */
-  get lookCount(): number {
+  /** Number of checks that `folderChecks` yields. */
+  get folderCheckCount(): number {
     return this.#listings.size + this.#folders.size;
   }
 
-  #lookAtFolder(folder: string): Look {
-    const take = (isSure: boolean): string[] | undefined => {
+  #checkOfFolder(folder: string): FolderCheck {
+    const run = (isRecheck: boolean): string[] | undefined => {
       const read = this.#folders.get(folder)?.read;
       if (!read || !hasChanged(read.watched)) return [];
-      return isSure ? this.refresh(read.directory, folder) : undefined;
+      return isRecheck ? this.refresh(read.directory, folder) : undefined;
     };
     const watchable = () => {
       const read = this.#folders.get(folder)?.read;
@@ -199,15 +199,15 @@ export class WorkerCatalog {
       // folder.
       return read?.watched[0]?.[1] === "" ? [] : watchableFolders(read);
     };
-    return { path: folder, take, watchable };
+    return { path: folder, run, watchable };
   }
 
-  #lookAtListing(directory: string, container: string): Look {
-    const take = (isSure: boolean): string[] | undefined => {
+  #checkOfListing(directory: string, container: string): FolderCheck {
+    const run = (isRecheck: boolean): string[] | undefined => {
       if ((fingerprint(container) ?? "") === this.#listings.get(container)?.fingerprint) return [];
-      return isSure ? this.#list(directory, container) : undefined;
+      return isRecheck ? this.#list(directory, container) : undefined;
     };
-    return { path: container, take, watchable: () => [container] };
+    return { path: container, run, watchable: () => [container] };
   }
 
   #list(directory: string, container: string): string[] {

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from "node:fs";
 import path from "node:path";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
-import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
+import { versionAtPath, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
 
 /** Resolution of file modification times in ms. Two changes within this time can have the same modification time. */
 const timestampGrainMs = 100;
@@ -75,15 +75,15 @@ export function readWorkerFolder(directory: string, folder: string, known: Worke
   let hasLinkedMetadata = false;
   const before: ReadonlyMap<string, string> = new Map(known?.watched);
   const read = (versionFolder: string): FoundVersion | undefined => {
-    const place = lookAtVersion(versionFolder);
-    hasLinkedMetadata ||= place.hasLinks;
-    watched.push(...place.watched);
-    if (place.identity === undefined) return undefined;
-    const same = place.watched.every(([target, print]) => before.get(target) === print);
+    const inspected = inspectVersion(versionFolder);
+    hasLinkedMetadata ||= inspected.hasLinks;
+    watched.push(...inspected.watched);
+    if (inspected.identity === undefined) return undefined;
+    const same = inspected.watched.every(([target, print]) => before.get(target) === print);
     const found = same ? known?.versions.find((version) => version.folder === versionFolder) : undefined;
     if (found) return found;
-    const version = readWorkerVersion(versionFolder, placeOf(directory, folder, versionFolder));
-    return version && { ...version, folder: versionFolder, identity: place.identity };
+    const version = readWorkerVersion(versionFolder, versionAtPath(directory, folder, versionFolder));
+    return version && { ...version, folder: versionFolder, identity: inspected.identity };
   };
   const own = read(folder);
   if (own) return { directory, folder, versions: [own], watched, hasLinks: hasLinkedMetadata };
@@ -96,7 +96,7 @@ export function readWorkerFolder(directory: string, folder: string, known: Worke
  * Calculates the fingerprints of a version folder. Call it before the read of the metadata. The next check then detects a change that
  * happens during the read.
  */
-function lookAtVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined; hasLinks: boolean } {
+function inspectVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined; hasLinks: boolean } {
   const stat = statSync(folder, { throwIfNoEntry: false });
   if (!stat) return { watched: [[folder, ""]], identity: undefined, hasLinks: false };
   let hasLinks = false;

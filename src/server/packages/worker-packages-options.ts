@@ -9,7 +9,7 @@ import type { Log } from "../log/log.js";
 import type { KeyedLock } from "../platform/keyed-lock.js";
 import type { PackageStore, StoredChange } from "./package-store.js";
 import type { PackageTools } from "./package-tools.js";
-import type { Retiring } from "./transactions/install-areas.js";
+import type { RetireOptions } from "./transactions/install-areas.js";
 
 /** The functions of the secret store that the installation of workers uses. */
 export interface SecretsPort {
@@ -59,7 +59,7 @@ export interface StoredWorkersOptions {
   readonly area: StagingArea;
   readonly locks: KeyedLock;
   readonly tools: PackageTools;
-  readonly retiring: Retiring;
+  readonly retiring: RetireOptions;
   /** Called after a change of another daemon, when `resolve` of the packages includes the change. */
   readonly onElsewhere: (change: StoredChange) => void;
   readonly log: Log;
@@ -79,7 +79,7 @@ export interface StoredWorkers {
   close(): Promise<void>;
 }
 
-export interface WorkerPackagesOptions extends Retiring {
+export interface WorkerPackagesOptions extends RetireOptions {
   /**
    * Worker directories in order of precedence. If the name of a directory begins with a dot, the directory is part of the container image,
    * and the daemon never changes it.

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { ApiError } from "../../shared/api-error.js";
 import type { KeyedLock } from "../platform/keyed-lock.js";
 import type { PackageStore } from "./package-store.js";
-import { movesOf, newPath, retireFolder, type InstallAreas, type Retiring } from "./transactions/install-areas.js";
+import { movesOf, newPath, retireFolder, type InstallAreas, type RetireOptions } from "./transactions/install-areas.js";
 import type { Move } from "./transactions/journal.js";
 import { inTransaction } from "./transactions/transaction.js";
 import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
@@ -14,7 +14,7 @@ interface WorkerRemovalOptions {
   /** Locks by worker name, so that operations on the same worker run one after another. */
   readonly locks: KeyedLock;
   readonly store: PackageStore;
-  readonly retiring: Retiring;
+  readonly retiring: RetireOptions;
 }
 
 /** The removal of one worker or of one version. */

@@ -2,6 +2,7 @@ import path from "node:path";
 import { deploymentIn, type Deployment } from "../../shared/deployment.js";
 import { Installation } from "../../shared/installation.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
+import { isInRange, isVersionRange } from "../../shared/version-range.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
@@ -12,9 +13,6 @@ import { rm } from "node:fs/promises";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import type { Transaction } from "./transactions/transaction.js";
 
-/** Matches the version range after the `@` in a request path, such as `1`, `1.4`, `1.4.2`, `^1.2.0` or `~1.2`. */
-const rangePattern = /^[\^~]?\d{1,9}(?:\.\d{1,9}){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
-const longestRange = 200;
 /** A semantic version without a prerelease. */
 const stablePattern = /^\d+\.\d+\.\d+(?:\+|$)/;
 /** Maximum number of cached version ranges per worker. Clients choose the ranges in request paths, so the limit bounds the memory. */
@@ -39,9 +37,9 @@ export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
  * Returns the worker version in a folder. Returns undefined if the folder contains no package. If the metadata is invalid, the returned
  * version has a `problem`, so that the operator sees the reason.
  */
-export function readWorkerVersion(folder: string, place: { name: string; version: string }): WorkerVersion | undefined {
+export function readWorkerVersion(folder: string, pathVersion: { name: string; version: string }): WorkerVersion | undefined {
   const installation = readInstallation(folder);
-  let known = { ...place, enabled: true, ...(installation && { installation }) };
+  let known = { ...pathVersion, enabled: true, ...(installation && { installation }) };
   try {
     const metadata = readPackageMetadata(folder);
     if (!metadata) return undefined;
@@ -58,7 +56,7 @@ export function readWorkerVersion(folder: string, place: { name: string; version
  * Returns the worker name and the version according to the path of a version folder. If the worker folder `unit` itself is the package, the
  * version is `latest`.
  */
-export function placeOf(directory: string, unit: string, folder: string): { name: string; version: string } {
+export function versionAtPath(directory: string, unit: string, folder: string): { name: string; version: string } {
   const name = path.relative(directory, unit).split(path.sep).join("/");
   return { name, version: folder === unit ? latestVersion : path.basename(folder) };
 }
@@ -93,7 +91,7 @@ export class VersionChoice {
   pick(range: string): InstalledVersion | undefined {
     const exact = this.#enabled.get(range);
     if (exact || this.#remembered?.has(range)) return exact ?? this.#remembered?.get(range);
-    if (range.length > longestRange || !rangePattern.test(range)) return undefined;
+    if (!isVersionRange(range)) return undefined;
     const found = this.#search(range);
     this.#remembered ??= new Map();
     if (this.#remembered.size >= mostRememberedRanges) this.#remembered.clear();
@@ -102,9 +100,7 @@ export class VersionChoice {
   }
 
   #search(range: string): InstalledVersion | undefined {
-    const inRange = [...this.#enabled.values()].filter(
-      ({ version }) => version !== latestVersion && semver.satisfies(version, range, { includePrerelease: true }),
-    );
+    const inRange = [...this.#enabled.values()].filter(({ version }) => isInRange(version, range));
     return inRange.find(isStable) ?? inRange[0];
   }
 }

@@ -9,11 +9,11 @@ export interface UploadedFile {
   /** Returns the SHA-256 of the complete file as hexadecimal text. Undefined if the daemon did not compute it. */
   readonly sha256?: () => string | undefined;
   /** Progress of a large file that is still arriving. Undefined if the file is complete. */
-  readonly arrival?: FileArrival;
+  readonly progress?: UploadProgress;
 }
 
 /** Progress of an uploaded file, for handlers that start before the file is complete. */
-export interface FileArrival {
+export interface UploadProgress {
   /**
    * Resolves when the file is complete. If the upload fails, rejects with the error for the client. The handler must then discard the file.
    */

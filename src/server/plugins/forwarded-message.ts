@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 
-export interface HandedOn {
+export interface ForwardOptions {
   /** The client's request. */
   readonly original: IncomingMessage;
   /** The plugin's request, which replaces the client's request. */
@@ -23,17 +23,17 @@ export class ForwardedMessage extends IncomingMessage {
   readonly #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #isAwake = false;
 
-  constructor(handedOn: HandedOn) {
-    const { original, request } = handedOn;
+  constructor(options: ForwardOptions) {
+    const { original, request } = options;
     super(original.socket);
     // Keeps the method HEAD. A plugin that replaces a HEAD request by `new Request(url)` gets the method GET, but the response must have no
     // body.
     this.method = original.method === "HEAD" && request.method === "GET" ? "HEAD" : request.method;
-    this.url = handedOn.target;
+    this.url = options.target;
     this.httpVersion = original.httpVersion;
     this.httpVersionMajor = original.httpVersionMajor;
     this.httpVersionMinor = original.httpVersionMinor;
-    const lines = headerLinesOf(handedOn);
+    const lines = headerLinesOf(options);
     this.rawHeaders = lines.flat();
     // Uses one value per name, because each header name occurs only once in `lines`.
     this.headers = Object.fromEntries(lines);
@@ -87,7 +87,7 @@ export class ForwardedMessage extends IncomingMessage {
   }
 }
 
-function headerLinesOf({ original, request, keepsLength, isHandshake }: HandedOn): [string, string][] {
+function headerLinesOf({ original, request, keepsLength, isHandshake }: ForwardOptions): [string, string][] {
   const lines: [string, string][] = [["host", request.headers.get("host") ?? original.headers.host ?? "localhost"]];
   for (const [name, value] of request.headers) if (!ownNames.has(name)) lines.push([name, value]);
   const forwardedFor = withoutPeer(request.headers.get("x-forwarded-for"), original.socket.remoteAddress ?? "unknown");

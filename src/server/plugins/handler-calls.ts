@@ -3,7 +3,7 @@ import { errorHeaders } from "../web/error-response.js";
 import type { ActivePlugin } from "./plugin-instance.js";
 import { hookFailed } from "./send-response.js";
 import type { PluginSet } from "./plugin-set.js";
-import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved-paths.js";
+import { isBelow, pathOf, pathForms, type ReservedPaths } from "../web/reserved-paths.js";
 import { withinTimeLimit, dropResponse, isResponse } from "./hooks.js";
 import type { PluginRequest } from "./plugin-request.js";
 
@@ -12,7 +12,7 @@ const handlerLimitMs = 30_000;
 
 /** Response of a plugin's handler, with the plugin and the name of the handler, such as `server.fetch`. */
 export interface FoundResponse {
-  readonly answer: Response;
+  readonly response: Response;
   readonly plugin: ActivePlugin;
   readonly part: string;
 }
@@ -25,22 +25,22 @@ export class HandlerCalls {
   /** The plugin whose base path contains the request path. */
   readonly owner: ActivePlugin | undefined;
   readonly #set: PluginSet;
-  readonly #travelling: PluginRequest;
+  readonly #pluginRequest: PluginRequest;
   readonly #path: string;
   /** Returns whether the client has disconnected. The daemon then does not log the failure of a handler that reads the body. */
   readonly #isGone: () => boolean;
   /** Returns whether the daemon is allowed to call the `server` handlers of a plugin for this request. */
   readonly #mayAsk: (plugin: ActivePlugin) => boolean;
 
-  constructor(options: { set: PluginSet; travelling: PluginRequest; reserved: ReservedPaths; isGone: () => boolean }) {
-    const { set, travelling } = options;
+  constructor(options: { set: PluginSet; pluginRequest: PluginRequest; reserved: ReservedPaths; isGone: () => boolean }) {
+    const { set, pluginRequest } = options;
     this.#set = set;
-    this.#travelling = travelling;
+    this.#pluginRequest = pluginRequest;
     this.#isGone = options.isGone;
-    this.#path = pathOf(travelling.target);
+    this.#path = pathOf(pluginRequest.target);
     this.owner = ownerOf(set, this.#path);
     const isReserved = options.reserved.has(this.#path);
-    const owners = readingsOf(this.#path).flatMap((reading) => ownerOf(set, reading) ?? []);
+    const owners = pathForms(this.#path).flatMap((form) => ownerOf(set, form) ?? []);
     this.#mayAsk = (plugin) => !isReserved && owners.every((owner) => owner === plugin);
   }
 
@@ -48,12 +48,12 @@ export class HandlerCalls {
    * Calls the handlers one after another until one of them handles the request. Returns its response, or undefined if every handler passes
    * the request on. Rejects with the error for the client.
    */
-  async ask(): Promise<FoundResponse | undefined> {
+  async call(): Promise<FoundResponse | undefined> {
     return (await this.#askServerRoutes()) ?? (await this.#askServerFetch()) ?? (await this.#askOwner());
   }
 
   async #askServerRoutes(): Promise<FoundResponse | undefined> {
-    const { request } = this.#travelling;
+    const { request } = this.#pluginRequest;
     let refused: { plugin: ActivePlugin; allow: string } | undefined;
     for (const plugin of this.#set.withServerRoutes) {
       const match = this.#mayAsk(plugin) ? plugin.routes?.match(request.method, this.#path) : undefined;
@@ -62,13 +62,13 @@ export class HandlerCalls {
       if (handler) return await this.#call(plugin, "server.routes", () => handler(request, params));
       refused ??= { plugin, allow };
     }
-    return refused && { answer: methodNotAllowed(request.method, refused.allow), plugin: refused.plugin, part: "server.routes" };
+    return refused && { response: methodNotAllowed(request.method, refused.allow), plugin: refused.plugin, part: "server.routes" };
   }
 
   async #askServerFetch(): Promise<FoundResponse | undefined> {
     for (const plugin of this.#set.withServerFetch) {
       if (!this.#mayAsk(plugin)) continue;
-      const found = await this.#call(plugin, "server.fetch", () => plugin.hooks.server?.fetch?.(this.#travelling.request));
+      const found = await this.#call(plugin, "server.fetch", () => plugin.hooks.server?.fetch?.(this.#pluginRequest.request));
       if (!this.#isPass(found)) return found;
     }
     return undefined;
@@ -77,7 +77,7 @@ export class HandlerCalls {
   async #askOwner(): Promise<FoundResponse | undefined> {
     const { owner } = this;
     if (owner?.base === undefined || typeof owner.hooks.routes?.fetch !== "function") return undefined;
-    const request = this.#travelling.below(owner.base);
+    const request = this.#pluginRequest.below(owner.base);
     const found = await this.#call(owner, "routes", () => owner.hooks.routes?.fetch(request));
     return this.#isPass(found) ? undefined : found;
   }
@@ -86,9 +86,9 @@ export class HandlerCalls {
     let isLate = true;
     try {
       const work = (async () => handler())().finally(() => (isLate = false));
-      const answer = await withinTimeLimit(work, handlerLimitMs, part, dropResponse);
-      if (!isResponse(answer)) throw new TypeError("the handler did not return a Response");
-      return { answer, plugin, part };
+      const response = await withinTimeLimit(work, handlerLimitMs, part, dropResponse);
+      if (!isResponse(response)) throw new TypeError("the handler did not return a Response");
+      return { response, plugin, part };
     } catch (error) {
       if (!this.#isGone()) plugin.complain(part, error);
       if (error instanceof ApiError) throw error;
@@ -100,11 +100,11 @@ export class HandlerCalls {
    * Returns true if the daemon passes the request on to the next handler. This requires a response with status 404 and an unread request
    * body.
    */
-  #isPass({ answer }: FoundResponse): boolean {
-    if (answer.status !== 404 || !this.#travelling.isWhole) return false;
-    dropResponse(answer);
+  #isPass({ response }: FoundResponse): boolean {
+    if (response.status !== 404 || !this.#pluginRequest.isWhole) return false;
+    dropResponse(response);
     // Passes the original request on, because a handler can have read a copy while the original is still unread.
-    this.#travelling.settle();
+    this.#pluginRequest.settle();
     return true;
   }
 }

@@ -36,7 +36,7 @@ export class PluginCode {
   /** Code copies by hash, least recently used first. */
   readonly #copies = new Map<string, CodeCopy>();
   /** For each plugin, the last list of the files in its folder, and the hash of the code that belongs to this list. */
-  readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
+  readonly #hashes = new Map<string, { readonly files: string; readonly hash: string }>();
   readonly #copyPath: RegExp;
   #copyCount = 0;
 
@@ -101,11 +101,11 @@ export class PluginCode {
 
   async #hashOf(plugin: string, folder: string): Promise<string> {
     const entries = await listTree(folder);
-    const look = JSON.stringify(entries);
-    const known = this.#looks.get(plugin);
-    if (known?.look === look) return known.hash;
+    const files = JSON.stringify(entries);
+    const known = this.#hashes.get(plugin);
+    if (known?.files === files) return known.hash;
     const hash = await hashTree(plugin, folder, entries);
-    this.#looks.set(plugin, { look, hash });
+    this.#hashes.set(plugin, { files, hash });
     return hash;
   }
 
@@ -217,14 +217,14 @@ async function listTree(folder: string): Promise<TreeEntry[]> {
       const entryPath = path.join(relative, entry.name);
       if (relative === "" && manifestNames.has(entry.name)) continue;
       if (entry.isDirectory()) pending.push(entryPath);
-      else if (entry.isFile() || entry.isSymbolicLink()) entries.push(await lookAt(folder, entryPath));
+      else if (entry.isFile() || entry.isSymbolicLink()) entries.push(await readEntry(folder, entryPath));
       if (entries.length > mostFiles) throw new Error(`the plugin has more than ${mostFiles} files`);
     }
   }
   return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function lookAt(folder: string, entryPath: string): Promise<TreeEntry> {
+async function readEntry(folder: string, entryPath: string): Promise<TreeEntry> {
   const stat = await lstat(path.join(folder, entryPath));
   const kind = stat.isSymbolicLink() ? "link" : "file";
   return { path: entryPath, kind, size: stat.size, changedAtMs: stat.ctimeMs, inode: stat.ino };

@@ -7,7 +7,7 @@ import { ForwardedMessage } from "./forwarded-message.js";
 import { discardBody } from "../web/request-body.js";
 
 /** Settings of the plugin pipeline that all requests share. */
-export interface TravelHost {
+export interface PluginRequestContext {
   readonly heads: RequestHeads;
   /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
@@ -19,7 +19,7 @@ export interface TravelHost {
 export class PluginRequest implements RequestOrigin {
   /** The client's request, including credentials. */
   readonly original: IncomingMessage;
-  readonly #host: TravelHost;
+  readonly #host: PluginRequestContext;
   readonly #response: ServerResponse;
   readonly #requestId: string;
   readonly #isHandshake: boolean;
@@ -31,7 +31,7 @@ export class PluginRequest implements RequestOrigin {
   #body: MessageBody | undefined;
   #shown: Request | undefined;
 
-  constructor(host: TravelHost, exchange: HttpExchange) {
+  constructor(host: PluginRequestContext, exchange: HttpExchange) {
     this.#host = host;
     this.original = exchange.request;
     this.#message = exchange.request;
@@ -65,7 +65,7 @@ export class PluginRequest implements RequestOrigin {
   }
 
   /** Replaces this request by the request that a plugin returned. Returns whether the path or the query changed. */
-  handOn(next: Request): boolean {
+  forward(next: Request): boolean {
     this.#host.copies.set(next, this.original);
     this.#request = next;
     this.#shown = next;

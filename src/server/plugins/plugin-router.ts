@@ -4,7 +4,7 @@ import { installRequest, LazyRequest } from "../web/lazy-request.js";
 import { RequestHeads } from "../web/request-heads.js";
 import type { HostTarget, HttpExchange } from "../web/http-exchange.js";
 import { AppFinder } from "./public-routes.js";
-import { RequestPipeline, type PassageHost } from "./request-pipeline.js";
+import { RequestPipeline, type PipelineContext } from "./request-pipeline.js";
 import type { PluginSet } from "./plugin-set.js";
 import { ReservedPaths } from "../web/reserved-paths.js";
 import { PluginRequest } from "./plugin-request.js";
@@ -27,7 +27,7 @@ interface PluginRouterOptions {
   /** Maximum size of a request body that plugins can read. */
   readonly maximumBodyBytes: number;
   /** Called after an `onRequest` hook has rejected a request. */
-  readonly onRejected: PassageHost["onRejected"];
+  readonly onRejected: PipelineContext["onRejected"];
   readonly log: Log;
 }
 
@@ -47,8 +47,8 @@ export interface PluginRouter {
  */
 export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   const { set, workers } = options;
-  const copies: PassageHost["copies"] = new WeakMap();
-  const host: PassageHost = {
+  const copies: PipelineContext["copies"] = new WeakMap();
+  const host: PipelineContext = {
     workers,
     copies,
     heads: new RequestHeads({ isOurKey: options.isOurKey }),

@@ -90,15 +90,15 @@ export class Plugins {
   /** Calls `onServerStart` of all plugins when the daemon listens. Plugins that are loaded later receive this call after their start. */
   async serverStarted(server: ServerInfo): Promise<void> {
     this.#server = server;
-    for (const running of this.#running) await tell(running, "onServerStart", server);
+    for (const running of this.#running) await notify(running, "onServerStart", server);
   }
 
   workerSpawned(event: WorkerEvent): void {
-    for (const running of this.#running) void tell(running, "onWorkerSpawn", event);
+    for (const running of this.#running) void notify(running, "onWorkerSpawn", event);
   }
 
   workerTerminated(event: WorkerEvent): void {
-    for (const running of this.#running) void tell(running, "onWorkerTerminate", event);
+    for (const running of this.#running) void notify(running, "onWorkerTerminate", event);
   }
 
   /** Shuts down all plugins within 30 s, each before its dependencies. Reloads that still wait have no effect. */
@@ -177,7 +177,7 @@ export class Plugins {
     const arrived = next.running.filter((running) => !before.includes(running));
     for (const running of arrived) {
       log.info({ plugin: running.active.name, version: running.active.installed.version }, "plugin loaded");
-      if (this.#server) await tell(running, "onServerStart", this.#server);
+      if (this.#server) await notify(running, "onServerStart", this.#server);
     }
     const gone = before.filter((running) => !next.running.includes(running));
     await endAll(gone.filter((running) => !next.ended.has(running)));
@@ -201,9 +201,9 @@ function providedBy(running: readonly RunningPlugin[], name: string): unknown {
   return running.find(({ active }) => active.name === name)?.provided;
 }
 
-type Told = "onServerStart" | "onWorkerSpawn" | "onWorkerTerminate";
+type NotificationHook = "onServerStart" | "onWorkerSpawn" | "onWorkerTerminate";
 
-async function tell<Hook extends Told>(
+async function notify<Hook extends NotificationHook>(
   { active }: RunningPlugin,
   hook: Hook,
   event: Parameters<NonNullable<PluginHooks[Hook]>>[0],

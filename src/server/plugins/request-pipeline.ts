@@ -11,13 +11,13 @@ import { HandlerCalls } from "./handler-calls.js";
 import type { PluginSet } from "./plugin-set.js";
 import { pathOf, type ReservedPaths } from "../web/reserved-paths.js";
 import { hookTimeLimitMs, withinTimeLimit, dropResponse, isRequest, isResponse, isThenable } from "./hooks.js";
-import { normalTarget, type TravelHost, PluginRequest } from "./plugin-request.js";
+import { normalTarget, type PluginRequestContext, PluginRequest } from "./plugin-request.js";
 import type { PluginAppAddress, WorkersPort } from "./plugin-router.js";
 
 const leastErrorStatus = 400;
 
 /** Services that all requests share. */
-export interface PassageHost extends TravelHost {
+export interface PipelineContext extends PluginRequestContext {
   readonly workers: WorkersPort;
   readonly apps: AppFinder;
   readonly reserved: ReservedPaths;
@@ -45,17 +45,17 @@ export interface Rejection {
  * replaces the set meanwhile.
  */
 export class RequestPipeline {
-  readonly #host: PassageHost;
+  readonly #host: PipelineContext;
   readonly #set: PluginSet;
   readonly #exchange: HttpExchange;
-  readonly #travelling: PluginRequest;
+  readonly #request: PluginRequest;
   /** True if all URL parsers interpret the target of the request in the same way. If false, no route of the request is public. */
   readonly #isUnambiguous: boolean;
   #app: AppChoice | undefined | null = null;
   #isPublic = false;
   readonly #startedMs = performance.now();
 
-  constructor(host: PassageHost, set: PluginSet, exchange: HttpExchange) {
+  constructor(host: PipelineContext, set: PluginSet, exchange: HttpExchange) {
     this.#host = host;
     this.#set = set;
     this.#exchange = exchange;
@@ -65,7 +65,7 @@ export class RequestPipeline {
     this.#isUnambiguous = normal === target;
     // Replaces the target by the path of the normalized URL. Hooks decide by this URL, so the daemon must serve the same URL.
     if (!this.#isUnambiguous) request.url = normal;
-    this.#travelling = new PluginRequest(host, exchange);
+    this.#request = new PluginRequest(host, exchange);
   }
 
   begin(): void {
@@ -73,7 +73,7 @@ export class RequestPipeline {
       // Reserves the paths of the API and the panel. At a worker's host name, neither is available, so no path is reserved.
       if (!this.#exchange.hostTarget) {
         if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
-        if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();
+        if (this.#host.reserved.isPanel(pathOf(this.#request.target))) return this.#toPanel();
       }
       if (this.#set.withRequestHook.length === 0 || this.#skipsHooks()) this.#route();
       else this.#askHooks(0);
@@ -90,7 +90,7 @@ export class RequestPipeline {
     const hooked = this.#set.withRequestHook;
     for (let index = first; index < hooked.length; index += 1) {
       const plugin = hooked[index] as ActivePlugin;
-      const { request } = this.#travelling;
+      const { request } = this.#request;
       let given: unknown;
       try {
         given = plugin.hooks.onRequest?.(request, this.#appInfo);
@@ -120,7 +120,7 @@ export class RequestPipeline {
 
   /** Handles the value that an `onRequest` hook returned. Returns true if the request continues. */
   #takes(plugin: ActivePlugin, given: unknown): boolean {
-    const travelling = this.#travelling;
+    const pluginRequest = this.#request;
     if (given !== undefined && isResponse(given)) {
       if (given.status >= leastErrorStatus) this.#noteRejection(plugin, given.status);
       void respondWith(
@@ -129,17 +129,17 @@ export class RequestPipeline {
       );
       return false;
     }
-    const isOther = given !== undefined && given !== travelling.request;
+    const isOther = given !== undefined && given !== pluginRequest.request;
     if (isOther && !isRequest(given))
       return this.#outlives(plugin, new TypeError("the hook must return a Request, a Response or undefined"));
-    if (isOther && travelling.handOn(given as Request)) {
+    if (isOther && pluginRequest.forward(given as Request)) {
       this.#app = null;
       if (!this.#exchange.hostTarget && this.#isReserved()) {
         this.#refuse(notFound());
         return false;
       }
     }
-    if (travelling.isWhole) return true;
+    if (pluginRequest.isWhole) return true;
     return this.#outlives(plugin, new TypeError("the hook read the request body and returned no Request with a body"));
   }
 
@@ -155,7 +155,7 @@ export class RequestPipeline {
     if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
     // If the hook has read the body, rejects the request even with `onRequestFailOpen`, because no worker could read the body again.
-    if (hooks.onRequestFailOpen === true && this.#travelling.isWhole) return true;
+    if (hooks.onRequestFailOpen === true && this.#request.isWhole) return true;
     this.#refuse(error instanceof ApiError ? error : hookFailed(error));
     return false;
   }
@@ -179,7 +179,7 @@ export class RequestPipeline {
       !hostTarget && set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
         ? new HandlerCalls({
             set,
-            travelling: this.#travelling,
+            pluginRequest: this.#request,
             reserved: this.#host.reserved,
             isGone: () => this.#exchange.response.destroyed,
           })
@@ -190,10 +190,10 @@ export class RequestPipeline {
   }
 
   async #askHandlers(handlers: HandlerCalls): Promise<void> {
-    const found = await handlers.ask();
-    if (this.#exchange.response.destroyed) return dropResponse(found?.answer);
+    const found = await handlers.call();
+    if (this.#exchange.response.destroyed) return dropResponse(found?.response);
     if (!found) return this.#toApps(handlers.owner);
-    const { answer, plugin, part } = found;
+    const { response: answer, plugin, part } = found;
     const complain = (error: unknown): void => plugin.complain(part, error);
     await respondWith(answer, this.#responseOptions(complain));
   }
@@ -201,7 +201,7 @@ export class RequestPipeline {
   /** Passes the request to the worker of the plugin with this base path. Without such a plugin, passes it to the workers. */
   #toApps(owner: ActivePlugin | undefined): void {
     const { response, connection } = this.#exchange;
-    const request = this.#travelling.settle();
+    const request = this.#request.settle();
     const isReframed = (request.method === "HEAD") !== (response.req.method === "HEAD");
     const isTaken = !connection && (isReframed || this.#set.withResponseHook.length > 0);
     const answer = isTaken
@@ -211,11 +211,7 @@ export class RequestPipeline {
         )
       : response;
     if (owner?.app) {
-      return this.#host.workers.handleApp(
-        owner,
-        { ...this.#exchange, request, response: answer },
-        addressOf(owner, this.#travelling.target),
-      );
+      return this.#host.workers.handleApp(owner, { ...this.#exchange, request, response: answer }, addressOf(owner, this.#request.target));
     }
     // The request skipped the hooks because of a public route of the plugin. Responds with 404, because a worker with the same name must
     // not receive this request.
@@ -235,7 +231,7 @@ export class RequestPipeline {
 
   #responseOptions(complain: (error: unknown) => void): ResponseOptions {
     const { response: client, requestId } = this.#exchange;
-    return { set: this.#set, client, requestId, about: () => ({ app: this.#appInfo, request: this.#travelling.shown }), complain };
+    return { set: this.#set, client, requestId, about: () => ({ app: this.#appInfo, request: this.#request.shown }), complain };
   }
 
   get #appInfo(): AppInfo | undefined {
@@ -243,17 +239,17 @@ export class RequestPipeline {
   }
 
   get #appChoice(): AppChoice | undefined {
-    if (this.#app === null) this.#app = this.#host.apps.find(this.#set, this.#travelling.target, this.#exchange.hostTarget);
+    if (this.#app === null) this.#app = this.#host.apps.find(this.#set, this.#request.target, this.#exchange.hostTarget);
     return this.#app;
   }
 
   /** Returns whether the daemon itself serves the target. A hook must not change a target to such a path. */
   #isReserved(): boolean {
-    return this.#host.reserved.has(pathOf(this.#travelling.target));
+    return this.#host.reserved.has(pathOf(this.#request.target));
   }
 
   #isApi(): boolean {
-    return this.#host.reserved.isApi(pathOf(this.#travelling.target));
+    return this.#host.reserved.isApi(pathOf(this.#request.target));
   }
 }
 

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { seal, unseal, type SecretsKey } from "./secret-cipher.js";
-import { placeOf, putSecret, type SecretRecord, type SecretRecords, type StoredSecret } from "./secret-records.js";
+import { recordKeyOf, putSecret, type SecretRecord, type SecretRecords, type StoredSecret } from "./secret-records.js";
 import type { SecretsKeys } from "./secrets-keys.js";
 
 /** Number of records that one transaction encrypts again. Their values have at most about 1 MB in total. */
@@ -98,7 +98,7 @@ export class KeyRotation {
   #open(secret: StoredSecret): string | undefined {
     const key = this.#keys.find(secret.sealed.keyId);
     try {
-      return key && unseal(key, secret.sealed, placeOf(secret));
+      return key && unseal(key, secret.sealed, recordKeyOf(secret));
     } catch {
       return undefined;
     }
@@ -119,7 +119,7 @@ export class KeyRotation {
       for (let start = 0; start < outdated.length; start += batchRecords) {
         const part = outdated.slice(start, start + batchRecords);
         const changes = part.map(({ kind, secret, value, revision }) =>
-          putSecret(kind, { ...secret, sealed: seal(key, value, placeOf(secret)) }, revision),
+          putSecret(kind, { ...secret, sealed: seal(key, value, recordKeyOf(secret)) }, revision),
         );
         if (await this.#records.transact(changes)) count += part.length;
       }

@@ -26,21 +26,21 @@ export function toSecretsKey(bytes: Buffer): SecretsKey {
 }
 
 /**
- * Encrypts a value and authenticates `place`, the owner and name of the secret. A copy of the encrypted value can therefore not be
+ * Encrypts a value and authenticates `associatedData`, the owner and name of the secret. A copy of the encrypted value can therefore not be
  * decrypted as another secret.
  */
-export function seal(key: SecretsKey, value: string, place: string): SealedValue {
+export function seal(key: SecretsKey, value: string, associatedData: string): SealedValue {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(place));
+  const cipher = createCipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(associatedData));
   const box = Buffer.concat([nonce, cipher.update(value, "utf8"), cipher.final(), cipher.getAuthTag()]);
   return { keyId: key.id, box: box.toString("base64") };
 }
 
-/** Decrypts a value. Throws if the encrypted value was changed, or if it was encrypted with another key or for another `place`. */
-export function unseal(key: SecretsKey, { box }: SealedValue, place: string): string {
+/** Decrypts a value. Throws if the encrypted value was changed, or if it was encrypted with another key or for another owner or name. */
+export function unseal(key: SecretsKey, { box }: SealedValue, associatedData: string): string {
   const bytes = Buffer.from(box, "base64");
   const nonce = bytes.subarray(0, nonceBytes);
-  const decipher = createDecipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(place));
+  const decipher = createDecipheriv(algorithm, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(associatedData));
   decipher.setAuthTag(bytes.subarray(-tagBytes));
   return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, "utf8") + decipher.final("utf8");
 }

@@ -18,7 +18,7 @@ const maximumNamespaceSecrets = 1000;
 /** Maximum number of all secrets. The daemon holds all secrets in memory. */
 const maximumSecrets = 10_000;
 
-interface Place {
+interface SecretIdentity {
   readonly owner: string;
   readonly name: string;
   readonly kind: SecretKind;
@@ -32,7 +32,10 @@ interface Limits {
 }
 
 /** Throws TOO_MANY_SECRETS if a new value exceeds a limit. Always accepts a value that is not longer than the value it replaces. */
-export function assertRoom(records: SecretRecords, { owner, name, kind, value }: Place & { readonly value: string }): void {
+export function assertWithinLimits(
+  records: SecretRecords,
+  { owner, name, kind, value }: SecretIdentity & { readonly value: string },
+): void {
   const replaced = records.find(owner, name, kind);
   const growth = {
     secrets: replaced ? 0 : 1,

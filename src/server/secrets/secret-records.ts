@@ -116,15 +116,15 @@ function idOf(kind: SecretKind, name: string): string {
 
 /** Returns the change that stores a secret. See `RecordChange` for `ifRevision`. */
 export function putSecret(kind: SecretKind, secret: StoredSecret, ifRevision?: number): RecordChange {
-  return { kind, key: placeOf(secret), value: JSON.stringify(secret), ...(ifRevision !== undefined && { ifRevision }) };
+  return { kind, key: recordKeyOf(secret), value: JSON.stringify(secret), ...(ifRevision !== undefined && { ifRevision }) };
 }
 
 /** Returns the change that deletes a secret. See `RecordChange` for `ifRevision`. */
 export function removeSecret(kind: SecretKind, secret: Pick<StoredSecret, "owner" | "name">, ifRevision?: number): RecordChange {
-  return { kind, key: placeOf(secret), value: undefined, ...(ifRevision !== undefined && { ifRevision }) };
+  return { kind, key: recordKeyOf(secret), value: undefined, ...(ifRevision !== undefined && { ifRevision }) };
 }
 
 /** Returns a text that is different for each secret. Owners and names contain no space, so a space separates them. */
-export function placeOf({ owner, name }: Pick<StoredSecret, "owner" | "name">): string {
+export function recordKeyOf({ owner, name }: Pick<StoredSecret, "owner" | "name">): string {
   return `${owner} ${name}`;
 }

@@ -8,9 +8,9 @@ import type { Log } from "../log/log.js";
 import type { RecordStore, StoredRecord } from "../storage/record-store.js";
 import { KeyRotation } from "./key-rotation.js";
 import { seal, unseal } from "./secret-cipher.js";
-import { assertRoom } from "./secret-limits.js";
+import { assertWithinLimits } from "./secret-limits.js";
 import {
-  placeOf,
+  recordKeyOf,
   putSecret,
   removeSecret,
   SecretRecords,
@@ -116,8 +116,8 @@ export class SecretStore {
     const kind: SecretKind = isStaged ? "staged-secret" : "secret";
     const secret = await this.#rotation.withCurrentKey(async (key) => {
       // Concurrent calls wait for each other. The check therefore uses the newest records.
-      assertRoom(this.#records, { owner, name, kind, value });
-      const sealed = seal(key, value, placeOf({ owner, name }));
+      assertWithinLimits(this.#records, { owner, name, kind, value });
+      const sealed = seal(key, value, recordKeyOf({ owner, name }));
       const sealedSecret: StoredSecret = { owner, name, valueId: randomUUID(), setAt, setBy, sealed };
       await this.#records.transact([putSecret(kind, sealedSecret)]);
       return sealedSecret;
@@ -218,8 +218,8 @@ export class SecretStore {
   }
 
   /** Returns the location of the encryption key. Also returns its problem, if there is one. */
-  describeKey(): { readonly place: string; readonly problem: string | undefined } {
-    return { place: this.#keys.describePlace(), problem: this.#keys.problem() ?? this.#unknownKeyProblem() };
+  describeKey(): { readonly location: string; readonly problem: string | undefined } {
+    return { location: this.#keys.describeLocation(), problem: this.#keys.problem() ?? this.#unknownKeyProblem() };
   }
 
   #unknownKeyProblem(): string | undefined {
@@ -264,7 +264,7 @@ export class SecretStore {
     const subject = `The secret ${secret.name} of ${secret.owner} cannot be decrypted`;
     if (!key) throw startFailed(`${subject}: the daemon does not have the key with the id ${secret.sealed.keyId}.`);
     try {
-      return unseal(key, secret.sealed, placeOf(secret));
+      return unseal(key, secret.sealed, recordKeyOf(secret));
     } catch {
       throw startFailed(`${subject}: the stored value is damaged. Set the secret again.`);
     }

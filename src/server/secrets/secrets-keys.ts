@@ -39,10 +39,10 @@ export class SecretsKeys {
   }
 
   /** Returns the location of the first key, such as `systemd credential secrets-key, key 0123456789abcdef`. */
-  describePlace(): string {
+  describeLocation(): string {
     const { name, file, kind } = this.source;
-    const place = kind === "credential" ? name : `file ${file}`;
-    if (this.current) return `${place}, key ${this.current.id}`;
+    const location = kind === "credential" ? name : `file ${file}`;
+    if (this.current) return `${location}, key ${this.current.id}`;
     return this.isManaged
       ? `none yet; the first secret creates ${file}`
       : `none; workers can have no secrets until each daemon has ${file}`;

@@ -53,7 +53,7 @@ export function createLeaseTables(): LeaseStatement[] {
  * Returns a statement that stores the time of the daemon's last heartbeat. Each run has a row, because two machines with the same host name
  * can have the same id.
  */
-export function beat({ id, run }: LeaseHolder): LeaseStatement {
+export function recordHeartbeat({ id, run }: LeaseHolder): LeaseStatement {
   return {
     sql: `INSERT INTO heartbeats VALUES (?1, ?2, ${nowMs}) ON CONFLICT (id, run) DO UPDATE SET seen_ms = excluded.seen_ms`,
     values: [id, run],

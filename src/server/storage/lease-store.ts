@@ -26,13 +26,13 @@ export interface LeaseRequest extends Pick<Lease, "name" | "queue" | "slotMs" | 
  * `mine`: the caller holds the lease. `blocked`: another lease of the queue is held, so the name is recorded as skipped. `taken`: another
  * caller took the name. `late`: `slotMs` is more than 5 s from the time of the store, and nothing changed.
  */
-export type LeaseAnswer = "mine" | "blocked" | "taken" | "late";
+export type LeaseResult = "mine" | "blocked" | "taken" | "late";
 
 /** A name that no daemon took in time. */
 export type MissedLease = Pick<Lease, "name" | "queue" | "slotMs" | "detail">;
 
 /** Result of a heartbeat. */
-export interface Settled {
+export interface HeartbeatResult {
   /** Leases that this call has marked as unknown, because their holders stopped. */
   readonly unknown: readonly Lease[];
   /** Ids of the daemons whose last heartbeat is at most 30 s old, including the calling daemon. */
@@ -60,7 +60,7 @@ export interface LeaseHolder {
  */
 export interface LeaseStore {
   /** Takes a name that no daemon has ever taken. After the caller has received an error, the request can still succeed for at most 2 s. */
-  take(request: LeaseRequest): Promise<LeaseAnswer>;
+  take(request: LeaseRequest): Promise<LeaseResult>;
   /** Returns whether a lease with this name exists. */
   has(name: string): Promise<boolean>;
   /**
@@ -72,7 +72,7 @@ export interface LeaseStore {
    * Reports that the caller runs. Marks the leases of stopped daemons as unknown. Records a missed name as skipped if no daemon can take
    * the name any more.
    */
-  settle(missed: readonly MissedLease[]): Promise<Settled>;
+  settle(missed: readonly MissedLease[]): Promise<HeartbeatResult>;
   /**
    * Returns the newest leases of each queue, sorted by queue, then newest first. Returns `limit` leases per queue, and in addition older
    * leases that are held and the lease that ended last.

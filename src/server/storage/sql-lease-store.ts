@@ -1,6 +1,6 @@
 import {
   answerOf,
-  beat,
+  recordHeartbeat,
   endHeartbeats,
   endLease,
   forgetHolders,
@@ -17,7 +17,7 @@ import {
   type LeaseRow,
   type LeaseStatement,
 } from "./lease-sql.js";
-import type { Heartbeat, Lease, LeaseAnswer, LeaseHolder, LeaseRequest, LeaseStore, MissedLease, Settled } from "./lease-store.js";
+import type { Heartbeat, Lease, LeaseResult, LeaseHolder, LeaseRequest, LeaseStore, MissedLease, HeartbeatResult } from "./lease-store.js";
 
 /** The database of a lease store. All methods throw ApiError if the database does not respond. */
 export interface LeaseDatabase {
@@ -43,9 +43,9 @@ export class SqlLeaseStore implements LeaseStore {
     this.#holder = holder;
   }
 
-  async take(request: LeaseRequest): Promise<LeaseAnswer> {
+  async take(request: LeaseRequest): Promise<LeaseResult> {
     const limit = this.#database.requestLimit();
-    const rows = await this.#database.write([beat(this.#holder), ...takeLease(request, this.#holder, limit)]);
+    const rows = await this.#database.write([recordHeartbeat(this.#holder), ...takeLease(request, this.#holder, limit)]);
     return answerOf(rows.at(-1)?.[0]);
   }
 
@@ -57,9 +57,15 @@ export class SqlLeaseStore implements LeaseStore {
     await this.#database.write(endLease(name, token, state, result));
   }
 
-  async settle(missed: readonly MissedLease[]): Promise<Settled> {
+  async settle(missed: readonly MissedLease[]): Promise<HeartbeatResult> {
     const holder = this.#holder;
-    const rows = await this.#database.write([beat(holder), loseLeases(), skipMissed(missed, holder), selectLive(), forgetHolders()]);
+    const rows = await this.#database.write([
+      recordHeartbeat(holder),
+      loseLeases(),
+      skipMissed(missed, holder),
+      selectLive(),
+      forgetHolders(),
+    ]);
     return { unknown: (rows[1] ?? []).map(toLease), liveInstances: (rows[3] ?? []).map((row) => String((row as { id?: unknown }).id)) };
   }
 

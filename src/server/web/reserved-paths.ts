@@ -16,7 +16,7 @@ export function pathOf(target: string): string {
  * Returns the path in each form in which a program could read it: unchanged, resolved, decoded, and with single slashes. Use these only for
  * rejections: a path is reserved if one of its forms is reserved.
  */
-export function readingsOf(plain: string): readonly string[] {
+export function pathForms(plain: string): readonly string[] {
   if (normalPath.test(plain) && !plain.includes("%") && !plain.includes("//")) return [plain];
   const resolved = resolve(plain);
   const text = decoded(resolved).replaceAll("\\", "/");
@@ -46,7 +46,7 @@ export function isPanel(plain: string): boolean {
 
 /** Returns whether one of the forms of a path is a path of the panel. */
 export function couldBePanel(plain: string): boolean {
-  return readingsOf(plain).some((reading) => panelPath.test(reading));
+  return pathForms(plain).some((form) => panelPath.test(form));
 }
 
 /** Finds out whether a path belongs to the API or to the panel. No plugin can serve these paths. */
@@ -59,7 +59,7 @@ export class ReservedPaths {
 
   /** Returns whether one of the forms of a path belongs to the API or to `/.well-known`. */
   isApi(plain: string): boolean {
-    return readingsOf(plain).some((reading) => this.#apiBases.some((base) => isBelow(reading, base)));
+    return pathForms(plain).some((form) => this.#apiBases.some((base) => isBelow(form, base)));
   }
 
   has(plain: string): boolean {

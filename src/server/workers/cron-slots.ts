@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Cron } from "croner";
 import * as z from "zod";
 import type { Log } from "../log/log.js";
-import type { Lease, LeaseAnswer, LeaseRequest, LeaseStore, MissedLease } from "../storage/lease-store.js";
+import type { Lease, LeaseResult, LeaseRequest, LeaseStore, MissedLease } from "../storage/lease-store.js";
 
 /** Interval of heartbeats in ms. At each heartbeat, the daemon also records slots that no daemon took. */
 const settleIntervalMs = 10_000;
@@ -188,7 +188,7 @@ export class CronSlots {
     return this.#live.filter((id) => id !== instanceId && weightOf(id) < weightOf(instanceId)).length;
   }
 
-  async #take(request: LeaseRequest, rank: number): Promise<LeaseAnswer> {
+  async #take(request: LeaseRequest, rank: number): Promise<LeaseResult> {
     const { leases, pause = delay } = this.#options;
     await pause(Math.min(rank * rankPauseMs, longestRankPauseMs));
     if (this.#isClosed || this.#options.isDraining()) return "late";

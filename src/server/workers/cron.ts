@@ -55,7 +55,7 @@ export interface CronJobsOptions {
   /** Sends the request of a cron job to the worker. */
   readonly call: (call: CronCall) => Promise<CronResponse>;
   /** Writes a message to the worker's log. */
-  readonly tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
+  readonly writeLog: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
   readonly runs: CronRuns;
   /** Decides which of several daemons runs a job. Undefined if this daemon is the only one. */
   readonly slots?: CronSlots | undefined;
@@ -88,11 +88,11 @@ export class CronJobs {
   }
 
   #schedule(name: string, version: ServedVersion | undefined, current: Plan | undefined): void {
-    const { tell, runs } = this.#options;
-    if (current && !version) tell(current.version, "warn", `Cron jobs stopped: ${name} has no active version.`);
+    const { writeLog, runs } = this.#options;
+    if (current && !version) writeLog(current.version, "warn", `Cron jobs stopped: ${name} has no active version.`);
     if (!version || version.manifest.cron.length === 0) return;
     const refusal = cronRefusal(version.manifest);
-    if (refusal !== undefined) return tell(version, "warn", `${refusal} No cron job of this version runs.`);
+    if (refusal !== undefined) return writeLog(version, "warn", `${refusal} No cron job of this version runs.`);
     const keys = jobKeys(version.manifest.cron);
     runs.keep(name, new Set(keys));
     const jobs = version.manifest.cron.map((entry, index) => this.#start(version, entry, keys[index] as string));
@@ -192,7 +192,7 @@ export class CronJobs {
     const { slots } = this.#options;
     if (slots && job.slot) return void this.#runInSlot(slots, job, job.slot, latestTimeMs(job.cron));
     if (!job.history.isRunning) return void this.#run(job, { trigger: "schedule" });
-    this.#tellSkipped(job);
+    this.#logSkipped(job);
     const start = { at: this.#options.now(), trigger: "schedule", version: job.version.version } as const;
     job.history.skip(start, stillRunning);
   }
@@ -200,21 +200,21 @@ export class CronJobs {
   async #runInSlot(slots: CronSlots, job: Job, slot: SlotJob, slotMs: number): Promise<void> {
     const work = async (): Promise<SlotEnd> => {
       if (job.history.isRunning) {
-        this.#tellSkipped(job);
+        this.#logSkipped(job);
         return { state: "skipped", result: { error: stillRunning } };
       }
       const { trigger: _schedule, ...result } = await this.#run(job, { trigger: "schedule" });
       return { state: "ran", result };
     };
-    await slots.run(slot, slotMs, { work, onBlocked: () => this.#tellSkipped(job) });
+    await slots.run(slot, slotMs, { work, onBlocked: () => this.#logSkipped(job) });
   }
 
-  #tellSkipped(job: Job): void {
-    this.#options.tell(job.version, "warn", `Cron ${titleOf(job)} was skipped: its previous run has not finished.`);
+  #logSkipped(job: Job): void {
+    this.#options.writeLog(job.version, "warn", `Cron ${titleOf(job)} was skipped: its previous run has not finished.`);
   }
 
   async #run(job: Job, cause: Pick<RunStart, "trigger" | "by">): Promise<CronRun> {
-    const { call, tell, now } = this.#options;
+    const { call, writeLog, now } = this.#options;
     const { version, entry, history } = job;
     const startedMs = performance.now();
     const { stored, end } = history.begin({ at: now(), ...cause, version: version.version });
@@ -223,11 +223,11 @@ export class CronJobs {
     // restart.
     await stored;
     const { status, error } = await call({ name: version.name, method, target, schedule }).catch((thrown: unknown) => {
-      tell(version, "warn", `Cron ${titleOf(job)} failed: ${String(thrown)}`);
+      writeLog(version, "warn", `Cron ${titleOf(job)} failed: ${String(thrown)}`);
       return { status: 500, error: toApiError(thrown) };
     });
     const isOk = status < 400;
-    tell(version, isOk ? "debug" : "warn", `Cron ${titleOf(job)} returned status ${status}.`);
+    writeLog(version, isOk ? "debug" : "warn", `Cron ${titleOf(job)} returned status ${status}.`);
     return end({
       durationMs: Math.round(performance.now() - startedMs),
       status,

@@ -57,8 +57,12 @@ export const WorkerHealth = z.object({
         by: z.optional(z.string()).check(z.describe("Name of the key")),
       }),
     )
-    .check(z.describe("The active version, if the problem began within 30 minutes after it became active")),
-  rollbackTo: z.optional(z.string()).check(z.describe("The version that a rollback activates; absent if there is none")),
+    .check(
+      z.describe("The active version, if the problem began within 30 minutes after it became active and the data folder was not full"),
+    ),
+  rollbackTo: z
+    .optional(z.string())
+    .check(z.describe("The version that a rollback activates; absent if there is none, and while the data folder is full")),
   instance: z
     .optional(z.string())
     .check(z.describe("Name of the daemon with the most severe state, from which the fields above are; only with `instances`")),

@@ -155,10 +155,10 @@ describe("`deploy`", () => {
     expect(await bodyOf("app")).toBe("good");
   });
 
-  test("rejects a folder whose build script fails, and prints the script's output", async () => {
+  test.each(["", "--quiet"])("rejects a folder whose build fails, and prints its output (flags: %j)", async (flags) => {
     const scripts = { build: "echo compiling; exit 3" };
     const packageJson = JSON.stringify({ name: "app", scripts, devDependencies: { vite: "8" } });
-    const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}" }, "--build");
+    const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}" }, `--build ${flags}`);
     expect(run, run.stderr).toMatchObject({ status: 1, stdout: "" });
     expect(run.stderr).toMatch(/compiling[^]*npm run build failed \(exit code 3\)/);
     expect(await bodyOf("app")).toBe("good");
@@ -223,6 +223,18 @@ describe("`deploy`", () => {
     expect(run.stderr).not.toContain("warning");
   });
 
+  test.each([
+    ["", /^compiling$/m],
+    ["--quiet", /^$/],
+  ])("prints the output of a successful build, except with --quiet (flags: %j)", async (flags, expected) => {
+    const scripts = { build: "echo compiling; mkdir -p dist; cp page.html dist/index.html" };
+    const packageJson = JSON.stringify({ name: "built", scripts, devDependencies: { vite: "8" } });
+    const files = { "package.json": packageJson, "node_modules/x/package.json": "{}", "page.html": "<!doctype html>" };
+    const { run } = await deploy(files, `--build ${flags}`);
+    expect(run, run.stderr).toMatchObject({ status: 0 });
+    expect(run.stderr).toMatch(expected);
+  });
+
   test("installs a project without a build script despite --build", async () => {
     const packageJson = JSON.stringify({ name: "unbuilt", type: "module" });
     const { run } = await deploy({ "package.json": packageJson, "node_modules/x/package.json": "{}", "index.js": good }, "--build");
@@ -237,4 +249,15 @@ describe("`deploy`", () => {
     const run = await shell.run("deploy linked");
     expect(run.stderr).toMatch(/link: is excluded: a link to a target outside of the folder/);
   });
+});
+
+test("`deploy` names the scope to add when the key is restricted to a namespace", async () => {
+  const permissions = "--permission workers:read --permission workers:install";
+  await shell.run(`keys create --role custom ${permissions} --namespace @team --out team.key`);
+  const denied = await shell.run("deploy good --key-file team.key");
+  expect(denied).toMatchObject({ status: 5, stdout: "" });
+  expect(denied.stderr).toContain('"app" has no scope. Use a name such as "@team/app", or a key for all namespaces.');
+  expect(denied.stderr).toContain("hint: add --name @team/app, or set this name in the manifest\n(NAMESPACE_DENIED, request ");
+  const deployed = await shell.run("deploy good --name @team/app --key-file team.key");
+  expect(deployed, deployed.stderr).toMatchObject({ status: 0, stdout: `${daemon.url}/@team/app/\n` });
 });

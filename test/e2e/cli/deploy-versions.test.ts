@@ -24,14 +24,30 @@ afterAll(async () => {
 });
 
 const codeServing = (text: string) => `export default { fetch: () => new Response(${JSON.stringify(text)}) };`;
-const write = (folder: string, text: string, { name = folder, code = codeServing(text) } = {}) =>
-  writeTree(shell.home, { [`${folder}/manifest.yaml`]: `name: ${name}\n`, [`${folder}/index.js`]: code });
+interface Written {
+  readonly name?: string;
+  readonly code?: string;
+  readonly version?: string;
+}
+const write = (folder: string, text: string, { name = folder, code = codeServing(text), version }: Written = {}) =>
+  writeTree(shell.home, {
+    [`${folder}/manifest.yaml`]: `name: ${name}\n${version === undefined ? "" : `version: ${version}\n`}`,
+    [`${folder}/index.js`]: code,
+  });
 const bodyOf = async (name: string) => (await fetch(`${daemon.url}/${name}/`)).text();
 const workerNamed = async (name: string) =>
   (await connect(daemon.url, daemon.rootKey).workers.list()).find((worker) => worker.name === name);
 
 async function deployJson(words: string): Promise<Record<string, unknown>> {
   return JSON.parse(succeeded(await shell.run(`deploy ${words} --json`)).stdout) as Record<string, unknown>;
+}
+
+/** Returns the flags that the hint of the error suggests. */
+async function suggestedFlags(words: string, message: string): Promise<string> {
+  const run = await shell.run(`deploy ${words}`);
+  expect(run, run.stderr).toMatchObject({ status: 7, stdout: "" });
+  expect(run.stderr).toContain(`error: ${message}; nothing was uploaded\n`);
+  return /^hint: add ([^,]+),/m.exec(run.stderr)?.[1] ?? "";
 }
 
 /** Installs a worker as `latest`, as an upload without a version does. */
@@ -115,6 +131,38 @@ describe("`deploy` of a worker whose installed version is `latest`", () => {
     expect(run, run.stderr).toMatchObject({ status: 1 });
     expect(await workerNamed("held")).toMatchObject({ versions: ["latest"], disabledVersions: [] });
     expect(await bodyOf("held")).toBe("uploaded");
+  });
+});
+
+describe("`deploy` of a worker whose declared version is installed", () => {
+  test("suggests the patch above the highest version, with which the new code is served", async () => {
+    await write("low", "one", { version: "0.1.0" });
+    await deployJson("low");
+    await deployJson("low --version 0.5.0");
+    await write("low", "two", { version: "0.1.0" });
+    const flags = await suggestedFlags("low", "low@0.1.0 is already installed");
+    expect(flags).toBe("--version 0.5.1");
+    await deployJson(`low ${flags}`);
+    expect(await bodyOf("low")).toBe("two");
+  });
+
+  test("names the reason why --bump has no effect", async () => {
+    const message = "low@0.1.0 is already installed, and --bump does not change a declared version";
+    expect(await suggestedFlags("low --bump", message)).toBe("--version 0.5.2");
+    expect((await workerNamed("low"))?.versions).toEqual(["0.5.1", "0.5.0", "0.1.0"]);
+  });
+
+  test("suggests --bump if `latest` is active, with which the new code is served", async () => {
+    await uploadLatest("moving");
+    await write("moving", "one", { version: "1.0.0" });
+    await deployJson("moving");
+    await write("moving", "two", { version: "1.0.0" });
+    expect(await bodyOf("moving")).toBe("uploaded");
+    const flags = await suggestedFlags("moving", "moving@1.0.0 is already installed");
+    expect(flags).toBe("--version 1.0.1 --bump");
+    await deployJson(`moving ${flags}`);
+    expect(await bodyOf("moving")).toBe("two");
+    expect(await workerNamed("moving")).toMatchObject({ disabledVersions: ["latest"] });
   });
 });
 

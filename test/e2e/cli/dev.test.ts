@@ -4,6 +4,7 @@ import { connect, createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { writeTree } from "../../support/write-tree.js";
 import { DevRun } from "./dev-run.js";
 
 const hono = fileURLToPath(new URL("../../../node_modules/hono", import.meta.url));
@@ -25,6 +26,16 @@ test("`dev` waits for a file change when the code cannot be loaded at the start"
   await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
   expect(await run.text()).toBe("at last");
+});
+
+test("`dev` names the build command of an unbuilt project, and serves the build", async () => {
+  const scripts = { build: "vite build" };
+  const packageJson = JSON.stringify({ name: "app", scripts, devDependencies: { vite: "8" } });
+  const run = await DevRun.forTest({ "package.json": packageJson, "pnpm-lock.yaml": "" });
+  await run.shows("no code is served yet; waiting for a change");
+  expect(run.stderr).toContain("error: Vite: the build output does not exist (dist)\nhint: pnpm run build\n");
+  await writeTree(run.folder, { "dist/index.html": "<!doctype html>built" });
+  expect(await run.text()).toContain("built");
 });
 
 test("`dev --bundle` serves TypeScript with npm packages and prints source positions", async () => {
@@ -184,7 +195,7 @@ test("`dev` exits with 130 on Ctrl-C in a terminal", async () => {
 test.each([
   ["a missing folder", "none --port 0", 6, "none does not exist"],
   ["a file", "app/index.js", 6, "app/index.js is not a folder"],
-  ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
+  ["an empty folder", ". --port 0", 1, "has nothing to deploy: no manifest, package.json, index.html or index.js"],
   ["an invalid port", "app --port http", 2, "http is not a port"],
   ["a missing variables file", "app --port 0 --vars-file none", 2, "none does not exist"],
 ])("`dev` exits with an error for an invalid folder or flag (cause: %s)", async (_, words, status, message) => {

@@ -50,6 +50,39 @@ test("runtimectl hosts add explains its argument order when the worker is unknow
   await shell.run("hosts remove shop --yes");
 });
 
+test.each([
+  ["https://shop.example.com", "use shop.example.com"],
+  ["https://shop.example.com/cart?a=1", "use shop.example.com"],
+  ["shop.example.com:8443", "use shop.example.com"],
+  ["a_b", "use a name such as shop.example.org"],
+  ["@team/shop", "the order is: runtimectl hosts add HOST WORKER"],
+])("runtimectl hosts add rejects %s with the fix as a hint", async (text, hint) => {
+  const run = await shell.run(`hosts add ${text} shop`);
+  expect(run).toMatchObject({ status: 2, stdout: "" });
+  expect(run.stderr).toBe(`error: ${JSON.stringify(text)} is not a host name\nhint: ${hint}\n(USAGE)\n`);
+  expect(JSON.parse((await shell.run("hosts list --json")).stdout)).toMatchObject({ hosts: [] });
+});
+
+test.each([
+  ["42", "no enabled version of shop matches 42, so v.test responds with 404"],
+  [">=1", "no enabled version of shop matches >=1, so v.test responds with 404"],
+  ["1.0.0", undefined],
+  ["1", undefined],
+])("runtimectl hosts add --version %s warns only when no version matches", async (range, warning) => {
+  const added = await shell.run(`hosts add v.test shop --version ${range}`);
+  expect(added).toMatchObject({ status: 0 });
+  if (warning === undefined) expect(added.stderr).not.toContain("warning:");
+  else expect(added.stderr).toContain(`warning: ${warning}; for the versions: runtimectl workers show shop`);
+  await shell.run("hosts remove v.test --yes");
+});
+
+test("runtimectl hosts add warns when no version of the worker is enabled", async () => {
+  await shell.run("workers disable shop@1.0.0");
+  expect((await shell.run("hosts add v.test shop")).stderr).toContain("warning: no version of shop is enabled");
+  await shell.run("workers enable shop@1.0.0");
+  await shell.run("hosts remove v.test --yes");
+});
+
 test("runtimectl hosts prints the error for a reserved host or an unknown host", async () => {
   const refused = await shell.run("hosts add shop.localhost shop");
   expect(refused).toMatchObject({ status: 5 });

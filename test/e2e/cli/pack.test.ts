@@ -51,6 +51,19 @@ test("pack --name and --version write the name and version into the archive", as
   expect(await shell.run("pack app --version one")).toMatchObject({ status: 2 });
 });
 
+test("pack and validate print no version for a package without one, because deploy assigns it", async () => {
+  await writeTree(shell.home, { "site/index.html": "site" });
+  const packed = await shell.run("pack site -o site.tgz");
+  for (const run of [packed, await shell.run("pack site --list")]) {
+    expect(run.stderr).toContain("the archive has no version: deploy assigns one, and workers upload installs it as latest\n");
+    expect(run.stderr).toMatch(/^site: 2 files, /m);
+  }
+  for (const source of ["site", "site.tgz"])
+    expect((await shell.run(`validate ${source}`)).stdout).toBe("site is a valid worker: 2 files; deploy assigns the version\n");
+  expect(JSON.parse((await shell.run("validate site --json")).stdout)).toMatchObject({ name: "site", version: "latest" });
+  expect((await shell.run("validate app")).stdout).toBe("app@1.0.0 is a valid worker: 4 files\n");
+});
+
 test("pack writes the same bytes that `workers upload` sends", async () => {
   const { sha256 } = JSON.parse((await shell.run("pack app --json")).stdout) as { sha256: string };
   const upload = JSON.parse((await shell.run("workers upload app --dry-run --json")).stdout) as { sha256: string };

@@ -188,7 +188,7 @@ test("shows why a folder cannot be uploaded, and keeps the path for correction",
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`ushady${keys.enter}`);
-  await window.waitFor("has neither manifest.yaml nor package.json");
+  await window.waitFor("has nothing to deploy");
   await window.waitFor("folder or archive to upload: ./shady");
   window.press(`${keys.esc}q`);
   expect(await window.ended).toBe(0);

@@ -306,7 +306,7 @@ describe("runtimed with environment variables", () => {
     const cwd = await temporaryDirectory();
     await writeFile(path.join(cwd, "root-key"), "secret in a file");
     const main = new URL("../../../dist/server/main.js", import.meta.url).href;
-    const script = `const { runDaemon } = await import(${JSON.stringify(main)}); await runDaemon({ tellsNext: false }); process.stderr.write(JSON.stringify(process.env)); process.kill(process.pid, "SIGTERM");`;
+    const script = `const { runDaemon } = await import(${JSON.stringify(main)}); await runDaemon({ printsNextSteps: false }); process.stderr.write(JSON.stringify(process.env)); process.kill(process.pid, "SIGTERM");`;
     const secrets = {
       RUNTIME_ROOT_KEY: "secret in a variable",
       RUNTIME_ROOT_KEY_FILE: path.join(cwd, "root-key"),

@@ -262,4 +262,11 @@ describe("a package that the daemon would reject", () => {
   ])("is rejected before the upload (defect: %s)", async (_, files, code) => {
     expect((await refusal(await folderOf(files))).code).toBe(code);
   });
+
+  test("has an error that names the missing metadata, or all files that a worker can start with", async () => {
+    expect((await refusal(await folderOf({ "index.js": "" }))).message).toContain("has neither manifest.yaml nor package.json");
+    const empty = await refusal(await folderOf({ "README.md": "" }));
+    expect(empty.message).toContain("has nothing to deploy: no manifest, package.json, index.html or index.js");
+    expect(empty.hint).toBe("to create a project: runtimectl init NAME");
+  });
 });

@@ -45,7 +45,7 @@ describe("the encryption key of secrets", () => {
     const file = path.join(directory, "secrets.key");
     await withStore({ directory }, async (store) => {
       expect(await readdir(directory)).not.toContain("secrets.key");
-      expect(store.describeKey().place).toBe(`none yet; the first secret creates ${file}`);
+      expect(store.describeKey().location).toBe(`none yet; the first secret creates ${file}`);
       await Promise.all([store.set(secret("A", "1")), store.set(secret("B", "2"))]);
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect((await readFile(file, "utf8")).trim().split("\n")).toHaveLength(1);

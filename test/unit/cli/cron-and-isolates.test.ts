@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startFakeDaemon, WireAnswer } from "../../support/fake-daemon.js";
+import { listedWorker, startFakeDaemon, WireAnswer } from "../../support/fake-daemon.js";
 import { runInProcess } from "../../support/run-in-process.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
@@ -139,5 +139,28 @@ describe("runtimectl isolates", () => {
   test.each(["0", "-1", "self", "1;2"])("stop rejects the process ID %j without sending a request", async (pid) => {
     const { status, requests } = await run(["isolates", "stop", "--", pid], {});
     expect({ status, requests }).toEqual({ status: 2, requests: [] });
+  });
+});
+
+describe.each(["cron list", "isolates list", "workers stats"])("runtimectl %s NAME without rows", (command) => {
+  const words = command.split(" ");
+  const rows = { "/api/cron": [], "/api/isolates": [] };
+
+  test("exits with 6 when the worker is not installed", async () => {
+    const unknown = await run([...words, "shopp", "--json"], { ...rows, "/api/workers": [listedWorker("shop")] });
+    expect(unknown).toMatchObject({ status: 6, stdout: "" });
+    expect(JSON.parse(unknown.stderr)).toMatchObject({
+      error: { code: "WORKER_NOT_FOUND", message: "no worker named shopp is installed" },
+    });
+  });
+
+  test("exits with 0 when the worker is installed", async () => {
+    expect(await run([...words, "shop"], { ...rows, "/api/workers": [listedWorker("shop")] })).toMatchObject({ status: 0, stdout: "" });
+  });
+
+  test("does not list the workers when the command names none", async () => {
+    const { status, requests } = await run(words, rows);
+    expect(status).toBe(0);
+    expect(requests).not.toContain("GET /api/workers");
   });
 });

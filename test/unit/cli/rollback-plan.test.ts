@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findWorker, type Listing } from "../../../src/cli/commands/workers/installed-worker.js";
-import { answeringVersion, type InstalledVersion } from "../../../src/shared/worker-versions.js";
+import { activeVersionOf, type InstalledVersion } from "../../../src/shared/worker-versions.js";
 import { planRollback } from "../../../src/cli/commands/workers/rollback-plan.js";
 
 /** A worker with these versions, newest first; versions in parentheses are disabled. */
@@ -25,7 +25,7 @@ test.each([
   ["2.0.0+build-7 1.0.0", "2.0.0+build-7"],
   ["(1.0.0)", undefined],
 ])("among the versions %s, the active version is %s", (versions, answering) => {
-  expect(answeringVersion(workerOf(versions).versions)?.version).toBe(answering);
+  expect(activeVersionOf(workerOf(versions).versions)?.version).toBe(answering);
 });
 
 test("findWorker sorts built-in and uploaded versions together, from new to old", async () => {
@@ -39,7 +39,7 @@ test("findWorker sorts built-in and uploaded versions together, from new to old"
   const { versions } = await findWorker(listing, "app");
 
   expect(versions.map(({ version }) => version)).toEqual(["latest", "1.10.0", "1.9.0", "1.9.0-rc.1", "1.2.0"]);
-  expect(answeringVersion(versions)).toEqual({ version: "1.10.0", enabled: true, source: "built-in", path: "/built-in" });
+  expect(activeVersionOf(versions)).toEqual({ version: "1.10.0", enabled: true, source: "built-in", path: "/built-in" });
 });
 
 describe("planRollback", () => {

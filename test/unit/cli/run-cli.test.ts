@@ -25,6 +25,8 @@ test.each([
   ["deploy --all", "for folder in apps/*/"],
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
+  ["keys revoke 1 -f", "--yes"],
+  ["events -f", "remove -f: events streams new events until Ctrl-C"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
 ])("runtimectl suggests a similar option for an unknown option (command: %s)", async (words, hint) => {
   const result = await run(words);

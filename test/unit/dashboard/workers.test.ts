@@ -276,7 +276,7 @@ test("the dashboard shows why a folder cannot be uploaded, and keeps the typed p
   const dashboard = await openApp({ files: { "shady/readme.txt": "no manifest" } });
   await dashboard.waitFor("u upload");
   dashboard.press(`ushady${keys.enter}`);
-  await dashboard.waitFor("has neither manifest.yaml nor package.json");
+  await dashboard.waitFor("has nothing to deploy");
   expect(dashboard.text()).toContain("folder or archive to upload: ./shady");
   expect(dashboard.transport.changes()).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { currentFigure, tileFigures } from "../../../src/cpanel/pages/overview/t
 import { statusOf } from "../../../src/cpanel/pages/overview/status.js";
 import type { WorkerHealth } from "../../../src/shared/contract/worker-health.js";
 import type { HistoryRange } from "../../../src/shared/contract/metrics-history.js";
-import { incidentsOf, problemPlaces, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
+import { incidentsOf, affectedInstances, setUpProblems, type Incident, type ListedInstance } from "../../../src/shared/incidents.js";
 
 const points = {
   at: [100, 110, 200],
@@ -205,7 +205,7 @@ describe("incidents of daemons", () => {
 });
 
 const placesOf = (...states: readonly (WorkerHealth["state"] | undefined)[]) =>
-  problemPlaces({
+  affectedInstances({
     instances: states.map((state, index) => ({
       name: `eu-${index + 1}`,
       id: String(index),

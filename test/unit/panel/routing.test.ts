@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { placeOf } from "../../../src/cpanel/router/place.js";
+import { panelPathsOf } from "../../../src/cpanel/router/panel-paths.js";
 import { Router } from "../../../src/cpanel/router/router.js";
 
 /** A browser's history, as far as a router uses it. */
@@ -42,13 +42,13 @@ function open(path: string, panelPath = "/cpanel/") {
   return { browser, router: new Router(panelPath, browser) };
 }
 
-describe("placeOf", () => {
+describe("panelPathsOf", () => {
   test.each([
     ["http://daemon.test/cpanel/", "/cpanel/", ""],
     ["https://example.test/x/cpanel/", "/x/cpanel/", "/x"],
     ["https://example.test/x/y/cpanel/index.html", "/x/y/cpanel/", "/x/y"],
   ])("finds the paths of panel and daemon in the base URL %s", (baseUrl, panelPath, daemonPath) => {
-    expect(placeOf(baseUrl)).toEqual({ panelPath, daemonPath });
+    expect(panelPathsOf(baseUrl)).toEqual({ panelPath, daemonPath });
   });
 });
 

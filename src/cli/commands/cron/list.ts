@@ -1,4 +1,5 @@
 import { list, type CronJob, type CronRun } from "../../../shared/contract/cron.js";
+import { list as listWorkers } from "../../../shared/contract/workers.js";
 import { isPackageName } from "../../../shared/package-name.js";
 import { connect } from "../../client/connection.js";
 import { usageError } from "../../command/command-error.js";
@@ -6,6 +7,7 @@ import { defineCommand } from "../../command/command.js";
 import { instanceOption } from "../../command/instance-option.js";
 import { ago, pluralize, toDateTime, toMilliseconds } from "../../output/format.js";
 import { alignedTable } from "../../output/table.js";
+import { findWorker } from "../workers/installed-worker.js";
 
 const headings = ["WORKER", "INDEX", "SCHEDULE", "JOB", "NEXT RUN", "LAST RUN", "STARTED", "STATE"];
 const runHeadings = ["INDEX", "STARTED", "OUTCOME", "STATUS", "DURATION", "TRIGGER", "INSTANCE", "ERROR"];
@@ -26,8 +28,9 @@ export const command = defineCommand<[name: string | undefined], { instance?: st
   async run(context, [worker], { instance }) {
     if (worker !== undefined && !isPackageName(worker))
       throw usageError(`${JSON.stringify(worker)} is not the name of a worker`, "use a name such as @team/shop");
-    const { client } = await connect(context, { cron: { list } });
-    const jobs = await client.cron.list({ query: { worker, instance } });
+    const connection = await connect(context, { cron: { list }, workers: { list: listWorkers } });
+    const jobs = await connection.client.cron.list({ query: { worker, instance } });
+    if (worker !== undefined && jobs.length === 0) await findWorker(connection, worker);
     const { output } = context;
     const runs = jobs.flatMap(({ index, runs: ofJob = [] }) => ofJob.map((run) => runRow(index, run)));
     if (output.isAligned && runs.length > 0)

@@ -5,7 +5,7 @@ import { isPackageName, isPackageVersion } from "../../../shared/package-name.js
 import { toInstalledWorker } from "../../../shared/worker-versions.js";
 import { connect } from "../../client/connection.js";
 import type { Context } from "../../command/command.js";
-import { pluginState, tellFailure } from "../plugins/plugin-state.js";
+import { pluginState, reportLoadFailure } from "../plugins/plugin-state.js";
 import { reportServed } from "../workers/report-served.js";
 import type { SurfaceOptions } from "./chosen-files.js";
 
@@ -28,7 +28,7 @@ export async function reportChanged(context: Context, paths: readonly string[], 
 
 async function reportPackage(context: Context, { name, version }: ChangedPackage): Promise<void> {
   if (version === undefined) {
-    tellFailure(context, `${name} is changed`, await pluginState(await connect(context, { plugins: { list: plugins.list } }), name));
+    reportLoadFailure(context, `${name} is changed`, await pluginState(await connect(context, { plugins: { list: plugins.list } }), name));
     return;
   }
   const connection = await connect(context, { workers: { list } });

@@ -1,9 +1,11 @@
 import { list } from "../../../shared/contract/isolates.js";
+import { list as listWorkers } from "../../../shared/contract/workers.js";
 import { isPackageName } from "../../../shared/package-name.js";
 import { connect } from "../../client/connection.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
 import { ago, pluralize, toMegabytes } from "../../output/format.js";
+import { findWorker } from "../workers/installed-worker.js";
 
 const headings = ["PID", "WORKER", "VERSION", "STATE", "STARTED", "REQUESTS", "IN FLIGHT", "MEMORY", "CPU", "SOCKETS"];
 
@@ -18,8 +20,9 @@ export const command = defineCommand<[name: string | undefined]>({
   async run(context, [worker]) {
     if (worker !== undefined && !isPackageName(worker))
       throw usageError(`${JSON.stringify(worker)} is not the name of a worker`, "use a name such as @team/shop");
-    const { client } = await connect(context, { isolates: { list } });
-    const isolates = await client.isolates.list({ query: { worker } });
+    const connection = await connect(context, { isolates: { list }, workers: { list: listWorkers } });
+    const isolates = await connection.client.isolates.list({ query: { worker } });
+    if (worker !== undefined && isolates.length === 0) await findWorker(connection, worker);
     const rows = isolates.map((isolate) => [
       String(isolate.pid),
       isolate.worker,

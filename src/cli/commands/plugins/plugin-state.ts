@@ -22,7 +22,7 @@ export async function pluginState(
 }
 
 /** Returns the exit code of a command that changed a plugin. If the plugin failed to load, prints a warning and returns 1. */
-export function tellFailure({ output }: Context, what: string, state: PluginState | undefined): ExitCode {
+export function reportLoadFailure({ output }: Context, what: string, state: PluginState | undefined): ExitCode {
   if (state?.status !== "failed") return exitCodes.ok;
   output.warn(`${what}, but failed to load: ${state.error ?? "see the daemon's log"}`);
   return exitCodes.failed;
@@ -36,5 +36,5 @@ export async function togglePlugin(context: Context, text: string, verb: "enable
   const state = await pluginState(connection, name);
   context.output.note(`${name} is ${data.enabled ? "enabled" : "disabled"}`);
   context.output.result({ ...data, status: state?.status ?? null, ...(state?.error === undefined ? {} : { error: state.error }) });
-  return verb === "enable" ? tellFailure(context, `${name} is enabled`, state) : exitCodes.ok;
+  return verb === "enable" ? reportLoadFailure(context, `${name} is enabled`, state) : exitCodes.ok;
 }

@@ -3,8 +3,8 @@ import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { pluralize } from "../../output/format.js";
 import { exitCodes } from "../../command/exit-codes.js";
-import { tellInstances } from "../instances/tell-instances.js";
-import { tellFailure } from "./plugin-state.js";
+import { printNotified } from "../instances/print-notified.js";
+import { reportLoadFailure } from "./plugin-state.js";
 
 export const command = defineCommand<[]>({
   fields: ["name", "version", "loaded", "error"],
@@ -25,9 +25,9 @@ export const command = defineCommand<[]>({
         ? "no plugins; to upload a folder: runtimectl plugins upload ./dir"
         : `${loadedCount} of ${pluralize(rows.length, "plugin")} loaded`,
     );
-    tellInstances(context, instances);
+    printNotified(context, instances);
     const exitCodesOfPlugins = plugins.map(({ name, loaded, error }) =>
-      tellFailure(context, `${name} is enabled`, loaded || error === undefined ? undefined : { status: "failed", error }),
+      reportLoadFailure(context, `${name} is enabled`, loaded || error === undefined ? undefined : { status: "failed", error }),
     );
     return exitCodesOfPlugins.some((exitCode) => exitCode !== exitCodes.ok) ? exitCodes.failed : exitCodes.ok;
   },

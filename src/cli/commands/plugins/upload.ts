@@ -5,7 +5,7 @@ import { connect } from "../../client/connection.js";
 import { mainFiles } from "../../../shared/packing/main-files.js";
 import { describeArchive, createArchive, archiveFields, sendArchive } from "../../pack/package-archive.js";
 import { showPlan } from "../../pack/show-plan.js";
-import { pluginState, tellFailure } from "./plugin-state.js";
+import { pluginState, reportLoadFailure } from "./plugin-state.js";
 
 interface Options {
   readonly dryRun?: boolean;
@@ -45,6 +45,6 @@ export const command = defineCommand<[source: string], Options>({
       sha256,
     };
     output.result(document, [plugin.name, plugin.version, state?.status ?? "installed"].join(" "));
-    return tellFailure(context, `${plugin.name}@${plugin.version} is installed`, state);
+    return reportLoadFailure(context, `${plugin.name}@${plugin.version} is installed`, state);
   },
 });

@@ -1,7 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { CommandError } from "../../command/command-error.js";
 import type { Context } from "../../command/command.js";
-import { answeringVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { activeVersionOf, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { findWorker, type Listing } from "./installed-worker.js";
 
 /** Returns the URL at which the daemon serves a version: the worker's URL if the version is active, otherwise the URL of the version. */
@@ -16,7 +16,7 @@ export async function activeUrl(
   const { name, version } = uploaded;
   const worker = await workerIfKnown(connection, name);
   const url = `${connection.origin}/${name}/`;
-  const answering = worker && answeringVersion(worker.versions)?.version;
+  const answering = worker && activeVersionOf(worker.versions)?.version;
   if (worker === undefined || answering === version) return url;
   if (worker.versions.some((installed) => installed.version === version && !installed.enabled)) {
     if (!isToldOfOff)

@@ -1,7 +1,7 @@
 import { changeOfWorker, showOfWorker, type WorkerConfig } from "../../../shared/contract/configuration.js";
 import { list } from "../../../shared/contract/workers.js";
 import { toPathSegments } from "../../../shared/package-name.js";
-import { answeringVersion } from "../../../shared/worker-versions.js";
+import { activeVersionOf } from "../../../shared/worker-versions.js";
 import { connect, type Connection } from "../../client/connection.js";
 import { configHeadings, fieldChanges, fieldRows, newValues, type ConfigOptions, type FieldChange } from "../../config-changes.js";
 import { usageError } from "../../command/command-error.js";
@@ -34,7 +34,7 @@ export const command = defineCommand<[reference: string], ConfigOptions>({
     const changes = fieldChanges(options);
     const { name, version: given } = parsePackageReference(reference);
     const connection = await connect(context, { workers: { list }, workerConfig: { show: showOfWorker, change: changeOfWorker } });
-    const version = given ?? (await activeVersionOf(connection, name));
+    const version = given ?? (await readActiveVersion(connection, name));
     const params = { ...toPathSegments(name), version };
     let config = await connection.client.workerConfig.show({ params });
     if (changes.length > 0) {
@@ -51,8 +51,8 @@ export const command = defineCommand<[reference: string], ConfigOptions>({
   },
 });
 
-async function activeVersionOf(connection: Connection<{ workers: { list: typeof list } }>, name: string): Promise<string> {
-  const active = answeringVersion((await findWorker(connection, name)).versions);
+async function readActiveVersion(connection: Connection<{ workers: { list: typeof list } }>, name: string): Promise<string> {
+  const active = activeVersionOf((await findWorker(connection, name)).versions);
   if (active) return active.version;
   throw usageError(`no version of ${name} is enabled`, `to select a version: runtimectl workers config ${name}@VERSION`);
 }

@@ -1,6 +1,6 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { list } from "../../../shared/contract/workers.js";
-import { toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { installedVersions, toInstalledWorker, type InstalledVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { CommandError } from "../../command/command-error.js";
 import type { Connection } from "../../client/connection.js";
 import { exitCodes } from "../../command/exit-codes.js";
@@ -19,9 +19,15 @@ export async function findWorker({ client }: Listing, name: string): Promise<Ins
 }
 
 /** Whether a worker with this name is installed. Undefined if the key cannot list workers. */
-export async function isInstalled({ client }: Listing, name: string): Promise<boolean | undefined> {
+export async function isInstalled(connection: Listing, name: string): Promise<boolean | undefined> {
+  const versions = await findVersions(connection, name);
+  return versions && versions.length > 0;
+}
+
+/** Returns the versions of a worker, newest first. Empty if it is not installed, undefined if the key cannot list workers. */
+export async function findVersions({ client }: Listing, name: string): Promise<InstalledVersion[] | undefined> {
   try {
-    return (await client.workers.list()).some((worker) => worker.name === name);
+    return installedVersions((await client.workers.list()).filter((worker) => worker.name === name));
   } catch (error) {
     if (error instanceof ApiError && error.code === "PERMISSION_DENIED") return undefined;
     throw error;

@@ -1,7 +1,7 @@
 import { health } from "../../../shared/contract/worker-health.js";
 import { list } from "../../../shared/contract/workers.js";
 import type { Deployment } from "../../../shared/deployment.js";
-import { answeringVersion, installedVersions } from "../../../shared/worker-versions.js";
+import { activeVersionOf, installedVersions } from "../../../shared/worker-versions.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { pluralize, ago, toDateTime } from "../../output/format.js";
@@ -30,7 +30,7 @@ export const command = defineCommand<[], { all?: boolean }>({
     const hidden = installed.length - listed.length;
     const workers = listed.map(({ versions, disabledVersions, deploys = {}, installs = {}, ...worker }) => {
       // The API returns the built-in and the uploaded versions of a worker in separate rows. At most one version of both rows is active.
-      const live = answeringVersion(installedVersions(installed.filter(({ name }) => name === worker.name)));
+      const live = activeVersionOf(installedVersions(installed.filter(({ name }) => name === worker.name)));
       return {
         ...worker,
         versions: versions.map((version) => {

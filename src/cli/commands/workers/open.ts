@@ -6,7 +6,7 @@ import { exitCodes } from "../../command/exit-codes.js";
 import { hasDesktop, openBrowser } from "../../open-browser.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { canAsk } from "../../output/prompts.js";
-import { answeringVersion } from "../../../shared/worker-versions.js";
+import { activeVersionOf } from "../../../shared/worker-versions.js";
 import { findWorker } from "./installed-worker.js";
 
 interface Options {
@@ -27,7 +27,7 @@ export const command = defineCommand<[reference: string], Options>({
     const { name, version } = parsePackageReference(reference);
     const connection = await connect(context, { workers: { list } });
     const { versions } = await findWorker(connection, name);
-    const served = version === undefined ? answeringVersion(versions) : versions.find((installed) => installed.version === version);
+    const served = version === undefined ? activeVersionOf(versions) : versions.find((installed) => installed.version === version);
     if (served === undefined && version !== undefined)
       throw new CommandError("WORKER_VERSION_NOT_FOUND", `${name} has no version ${version}`, {
         exitCode: exitCodes.notFound,

@@ -1,4 +1,4 @@
-import { checkAnswer, anyAnswer } from "../../client/answer-check.js";
+import { checkResponse, anyResponse } from "../../client/response-check.js";
 import type { Context } from "../../command/command.js";
 import type { Settings } from "../../config/settings.js";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
@@ -13,7 +13,7 @@ export async function reportServed(
   { name, version }: { readonly name: string; readonly version: string },
 ): Promise<boolean> {
   const worker = `${name}@${version}`;
-  const { status, problem, reason } = await checkAnswer(context, connection, { base: `/${worker}`, check: anyAnswer });
+  const { status, problem, reason } = await checkResponse(context, connection, { base: `/${worker}`, check: anyResponse });
   if (problem === undefined) {
     context.output.note(`${worker} responds with ${status}`);
     return true;

@@ -7,7 +7,7 @@ import { connect, type Connection } from "../../client/connection.js";
 import { pluralize } from "../../output/format.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { parsePackageReference } from "../../command/package-reference.js";
-import { tellInstances } from "../instances/tell-instances.js";
+import { printNotified } from "../instances/print-notified.js";
 
 type Restarting = Connection<{ workers: { list: typeof list; restart: typeof restart } }>;
 
@@ -28,7 +28,7 @@ export const command = defineCommand<[reference: string]>({
     for (const one of versions) {
       const { data } = await connection.client.workers.restart({ params: { ...toPathSegments(name), version: one } });
       context.output.note(`${data.name}@${data.version} restarted; ${pluralize(data.restarted, "isolate")} replaced`);
-      tellInstances(context, data.instances);
+      printNotified(context, data.instances);
       restarted.push(data);
     }
     context.output.result({ name, versions: restarted });

@@ -3,7 +3,7 @@ import { CommandError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import {
-  answeringVersion,
+  activeVersionOf,
   conflictingVersions,
   versionBefore,
   type InstalledVersion,
@@ -30,7 +30,7 @@ export interface RollbackPlan {
  * version.
  */
 export function planRollback({ name, versions }: InstalledWorker, wanted: string | undefined): RollbackPlan {
-  const from = answeringVersion(versions);
+  const from = activeVersionOf(versions);
   const to = wanted === undefined ? versionBefore(from, versions) : versions.find(({ version }) => version === wanted);
   const hint = `runtimectl workers show ${name}`;
   if (to === undefined && wanted !== undefined)

@@ -1,7 +1,7 @@
 import { disable, enable } from "../../../shared/contract/worker-changes.js";
 import { list } from "../../../shared/contract/workers.js";
 import { isPackageVersion } from "../../../shared/package-name.js";
-import { anyAnswer, checkAnswer, parseAnswerCheck } from "../../client/answer-check.js";
+import { anyResponse, checkResponse, parseResponseCheck } from "../../client/response-check.js";
 import { CommandError, usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
@@ -33,13 +33,13 @@ export const command = defineCommand<[name: string], Options>({
   async run(context, [reference], options) {
     const name = workerName(reference);
     const wanted = options.to === undefined ? undefined : versionOf(options.to);
-    const check = options.check === undefined ? anyAnswer : parseAnswerCheck(options.check);
+    const check = options.check === undefined ? anyResponse : parseResponseCheck(options.check);
     const connection = await connect(context, { workers: { list, enable, disable } });
     const { from, to, inTheWay } = planRollback(await findWorker(connection, name), wanted);
     const switches = new VersionTransaction(context, connection, name);
     const answer = await unlessItFails(switches, async () => {
       if (!to.enabled) await switches.enable(to.version);
-      const answered = await checkAnswer(context, connection, { base: `/${name}@${to.version}`, check });
+      const answered = await checkResponse(context, connection, { base: `/${name}@${to.version}`, check });
       if (answered.problem !== undefined)
         throw new CommandError("CHECK_FAILED", `the health check of ${name}@${to.version} failed: ${answered.problem}`, {
           exitCode: exitCodes.rolledBack,

@@ -9,7 +9,7 @@ import { exitCodes } from "../../command/exit-codes.js";
 import { factLines, alignedTable } from "../../output/table.js";
 import { ago, toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
 import { parsePackageReference } from "../../command/package-reference.js";
-import { answeringVersion, type InstalledVersion } from "../../../shared/worker-versions.js";
+import { activeVersionOf, type InstalledVersion } from "../../../shared/worker-versions.js";
 import { describeAutomaticHost, findHosts } from "../hosts/worker-hosts.js";
 import { findWorker } from "./installed-worker.js";
 
@@ -35,7 +35,7 @@ export const command = defineCommand<[reference: string]>({
       connection.client.metrics.show({ query: { worker: name } }),
       findHosts(connection, { name, version }),
     ]);
-    const answering = answeringVersion(worker.versions);
+    const answering = activeVersionOf(worker.versions);
     const urlOf = (installed: InstalledVersion) => `${connection.origin}/${name}${installed === answering ? "" : `@${installed.version}`}/`;
     const rowOf = new Map(metrics.workers.map((row) => [row.version, row]));
     const versions = worker.versions

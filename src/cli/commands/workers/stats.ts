@@ -1,11 +1,13 @@
 import { health } from "../../../shared/contract/worker-health.js";
 import { show, type ShownMetrics, type WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { list } from "../../../shared/contract/workers.js";
 import { isPackageName } from "../../../shared/package-name.js";
 import { defineCommand } from "../../command/command.js";
 import { usageError } from "../../command/command-error.js";
 import { instanceOption, warnOfMissing } from "../../command/instance-option.js";
 import { connect } from "../../client/connection.js";
 import { findHealth } from "./find-health.js";
+import { findWorker } from "./installed-worker.js";
 import { toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
 import { alignedTable } from "../../output/table.js";
 
@@ -29,11 +31,12 @@ With several daemons, counts, rates and memory are sums, and P50 and P99 are the
   async run(context, [name], { instance }) {
     if (name !== undefined && !isPackageName(name))
       throw usageError(`${JSON.stringify(name)} is not a valid worker name`, "use a name such as hello or @team/app");
-    const connection = await connect(context, { metrics: { show }, workers: { health } });
+    const connection = await connect(context, { metrics: { show }, workers: { health, list } });
     const [metrics, healths] = await Promise.all([
       connection.client.metrics.show({ query: { worker: name, instance } }),
       findHealth(connection, { worker: name, instance }),
     ]);
+    if (name !== undefined && metrics.workers.length === 0) await findWorker(connection, name);
     const stateOf = (worker: WorkerMetrics): string => {
       const found = healths?.get(worker.name);
       return found !== undefined && found.version === worker.version ? found.state : "-";

@@ -1,5 +1,5 @@
 import type { FileEntry } from "../../../shared/contract/files.js";
-import { fileLine, filesOf, folderOf, type FileItem, type FilePlace } from "../files/file-place.js";
+import { fileLine, filesOf, folderOf, type FileItem, type FolderLocation } from "../files/file-location.js";
 import type { Action } from "./action.js";
 
 /** A file or folder to rename or move. When renaming, `to` is the new name. When moving, `to` is the new path. */
@@ -7,7 +7,7 @@ export interface Relocation extends FileItem {
   readonly to: string;
 }
 
-export interface NewFolder extends FilePlace {
+export interface NewFolder extends FolderLocation {
   readonly name: string;
 }
 
@@ -15,7 +15,7 @@ const install = { workers: "workers:install", plugins: "plugins:install" } as co
 const remove = { workers: "workers:remove", plugins: "plugins:remove" } as const;
 
 /** Returns the actions that change files of workers or plugins. */
-export function fileActions(kind: FilePlace["kind"]) {
+export function fileActions(kind: FolderLocation["kind"]) {
   return {
     rename: renameFile(install[kind]),
     move: moveFile(install[kind]),

@@ -1,7 +1,7 @@
 import type { Client } from "../../../shared/client.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { CommandError } from "../../command/command-error.js";
-import { answeringVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { activeVersionOf, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { planRollback, type RollbackPlan } from "../../commands/workers/rollback-plan.js";
 import { pluralize } from "../../output/format.js";
 import { runLine } from "../palette/run-line.js";
@@ -29,7 +29,7 @@ export const toggleVersion: Action<WorkerVersion> = {
   confirmation: (target, isProduction) => {
     const { name, version, isEnabled, worker } = target;
     if (!isEnabled) return isProduction ? { consequence: `Enable ${name} ${version}` } : undefined;
-    const next = answeringVersion(worker.versions.filter((other) => other.version !== version));
+    const next = activeVersionOf(worker.versions.filter((other) => other.version !== version));
     if (next === undefined) return { consequence: `Disable ${name} ${version}, its only enabled version; /${name}/ will respond with 404` };
     return isProduction ? { consequence: `Disable ${name} ${version}; ${next.version} is then the active version` } : undefined;
   },

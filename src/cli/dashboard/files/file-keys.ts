@@ -1,5 +1,5 @@
 import { fileActions } from "../actions/files.js";
-import { fileLine, type FileItem, type FilePlace } from "./file-place.js";
+import { fileLine, type FileItem, type FolderLocation } from "./file-location.js";
 import { downloadTransfer, uploadTransfer, readText, localFiles } from "./file-transfers.js";
 import { useActions } from "../actions/use-actions.js";
 import { useChanges } from "../queries/hooks.js";
@@ -58,11 +58,11 @@ export function useFileKeys(item: FileItem): void {
 }
 
 /** Registers the shortcuts for the current folder. */
-export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): void {
+export function useFolderKeys(location: FolderLocation, entries: readonly FileEntry[]): void {
   const { overlays, context } = useDashboard();
   const session = useSession();
   const performing = usePerforming();
-  const { kind, path: folder } = place;
+  const { kind, path: folder } = location;
   const makeFolder = () =>
     overlays.show({
       kind: "prompt",
@@ -70,7 +70,7 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
         label: `new folder in ${folder}:`,
         initial: "",
         hint: "a name or a relative path · esc cancels",
-        onSubmit: (name) => performing(fileActions(kind).makeFolder, { ...place, name }),
+        onSubmit: (name) => performing(fileActions(kind).makeFolder, { ...location, name }),
       },
     });
   const send = async (source: string) => {
@@ -81,7 +81,7 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
       const consequence = `Overwrite ${replaced.map(({ name }) => name).join(", ")} in ${folder}`;
       if (replaced.length > 0 && !(await overlays.ask({ consequence, name: profile, isProduction: profile !== undefined })))
         return overlays.say("note", "nothing changed");
-      overlays.show({ kind: "transfer", transfer: uploadTransfer(session, place, files) });
+      overlays.show({ kind: "transfer", transfer: uploadTransfer(session, location, files) });
     } catch (error) {
       overlays.say("failed", reasonOf(error));
     }

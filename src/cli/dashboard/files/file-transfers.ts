@@ -4,7 +4,7 @@ import path from "node:path";
 import { pluralize } from "../../output/format.js";
 import { pluginFiles, workerFiles, mostPaths } from "../../../shared/contract/files.js";
 import { usageError } from "../../command/command-error.js";
-import { filesOf, type FileItem, type FilePlace } from "./file-place.js";
+import { filesOf, type FileItem, type FolderLocation } from "./file-location.js";
 import type { Transfer } from "../components/overlays.js";
 import type { Session } from "../session/session.js";
 
@@ -12,7 +12,11 @@ import type { Session } from "../session/session.js";
 const longestViewBytes = 256 * 1024;
 
 /** Returns a transfer that uploads local files to a folder on the server. */
-export function uploadTransfer({ context, connect }: Session, { kind, path: folder }: FilePlace, files: readonly LocalFile[]): Transfer {
+export function uploadTransfer(
+  { context, connect }: Session,
+  { kind, path: folder }: FolderLocation,
+  files: readonly LocalFile[],
+): Transfer {
   const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return {
     label: `uploading ${pluralize(files.length, "file")}`,

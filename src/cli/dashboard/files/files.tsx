@@ -5,7 +5,7 @@ import { Detail } from "../components/detail.js";
 import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
 import { SafeText } from "../components/safe-text.js";
-import { filesOf, folderOf, type FileItem, type FileKind, type FilePlace } from "./file-place.js";
+import { filesOf, folderOf, type FileItem, type FileKind, type FolderLocation } from "./file-location.js";
 import { useFileKeys, useFolderKeys, useOpenFile } from "./file-keys.js";
 import { useIsStale, useQuery } from "../queries/hooks.js";
 
@@ -26,7 +26,7 @@ const mountColumns: readonly Column<FileItem>[] = [
 /** Shows the package directories on the server. The user can open folders and text files. */
 export function FilesScreen() {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
-  const [place, setPlace] = useState<FilePlace>();
+  const [location, setLocation] = useState<FolderLocation>();
   const [from, setFrom] = useState<string>();
   if (principal === undefined) return <SafeText>loading…</SafeText>;
   const readable = kinds.filter((kind) => principal.permissions.includes(`${kind}:read`));
@@ -34,20 +34,26 @@ export function FilesScreen() {
     return (
       <SafeText wrap="wrap">{`This screen requires the permission workers:read or plugins:read, which the key ${principal.name} does not have.`}</SafeText>
     );
-  const go = (to: FilePlace | undefined, cameFrom?: string) => {
-    setPlace(to);
+  const go = (to: FolderLocation | undefined, cameFrom?: string) => {
+    setLocation(to);
     setFrom(cameFrom);
   };
-  if (place === undefined || !readable.includes(place.kind))
+  if (location === undefined || !readable.includes(location.kind))
     return (
       <Mounts key={readable.join(" ")} readable={readable} firstKey={from} onOpen={({ kind, entry }) => go({ kind, path: entry.path })} />
     );
   const back = () => {
-    const folder = folderOf(place.path);
-    go(folder === "" ? undefined : { kind: place.kind, path: folder }, `${place.kind} ${place.path}`);
+    const folder = folderOf(location.path);
+    go(folder === "" ? undefined : { kind: location.kind, path: folder }, `${location.kind} ${location.path}`);
   };
   return (
-    <Folder key={`${place.kind} ${place.path}`} {...{ place }} firstKey={from} onBack={back} onEnter={(path) => go({ ...place, path })} />
+    <Folder
+      key={`${location.kind} ${location.path}`}
+      {...{ location }}
+      firstKey={from}
+      onBack={back}
+      onEnter={(path) => go({ ...location, path })}
+    />
   );
 }
 
@@ -80,21 +86,21 @@ function MountDetail({ item, isStale }: { readonly item: FileItem; readonly isSt
 }
 
 interface FolderProps {
-  readonly place: FilePlace;
+  readonly location: FolderLocation;
   readonly firstKey: string | undefined;
   readonly onBack: () => void;
   readonly onEnter: (path: string) => void;
 }
 
-function Folder({ place, firstKey, onBack, onEnter }: FolderProps) {
-  const { kind, path } = place;
+function Folder({ location, firstKey, onBack, onEnter }: FolderProps) {
+  const { kind, path } = location;
   const folder = useQuery(`files of ${kind} ${path}`, async (client) => {
     const { data } = await filesOf(client, kind).list({ query: { path } });
     return { ...data, items: data.entries.map((entry): FileItem => ({ kind, entry })) };
   });
   const isStale = useIsStale();
   const openFile = useOpenFile();
-  useFolderKeys(place, folder.value?.entries ?? []);
+  useFolderKeys(location, folder.value?.entries ?? []);
   return (
     <ListScreen
       {...{ columns, keyOf, isStale, firstKey, onBack }}

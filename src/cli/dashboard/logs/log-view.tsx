@@ -64,7 +64,7 @@ export function LogView({ names, hasVersions }: LogViewProps) {
   const live = useLogFollower(names);
   const hasInstances = (useInstances().value ?? []).length > 1;
   const [held, setHeld] = useState<LogSnapshot>();
-  const [look, setLook] = useState({ isWrapped: false, hasTimes: true });
+  const [display, setDisplay] = useState({ isWrapped: false, hasTimes: true });
   const [search, setSearch] = useState({ text: "", isTyping: false, hidesOthers: true });
   const [kind, setKind] = useState<LineKind>("all lines");
   const { lines: all } = held ?? live;
@@ -73,7 +73,7 @@ export function LogView({ names, hasVersions }: LogViewProps) {
     return search.text === "" || !search.hidesOthers ? ofKind : ofKind.filter((line) => matchesFilter(textOf(line), search.text));
   }, [all, kind, search.text, search.hidesOthers]);
   const columns: LogColumns = {
-    ...look,
+    ...display,
     width,
     hasInstances,
     hasWorkers: names.length > 1,
@@ -106,8 +106,8 @@ export function LogView({ names, hasVersions }: LogViewProps) {
       "list.filter": () => setSearch({ ...search, isTyping: true, hidesOthers: true }),
       "logs.source": () => setKind(lineKinds[(lineKinds.indexOf(kind) + 1) % lineKinds.length] ?? "all lines"),
       "logs.pause": () => setHeld(held ? undefined : live),
-      "logs.wrap": () => setLook({ ...look, isWrapped: !look.isWrapped }),
-      "logs.times": () => setLook({ ...look, hasTimes: !look.hasTimes }),
+      "logs.wrap": () => setDisplay({ ...display, isWrapped: !display.isWrapped }),
+      "logs.times": () => setDisplay({ ...display, hasTimes: !display.hasTimes }),
       ...(selected ? { copy: () => copySelected(selected) } : {}),
     },
     lines: [["runtimectl workers logs", ...(names.length === 1 ? names : []), "-f"].join(" ")],

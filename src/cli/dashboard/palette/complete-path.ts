@@ -11,7 +11,7 @@ interface PathCompletion {
   readonly candidates: readonly string[];
 }
 
-interface Place {
+interface PathContext {
   readonly workingDirectory: string;
   /** The folder for which `~` stands. If undefined, `~` is an ordinary character. */
   readonly home?: string;
@@ -20,7 +20,7 @@ interface Place {
 }
 
 /** Completes a local path as a shell does. */
-export function completePath(typed: string, { workingDirectory, home, anyFile = false }: Place): PathCompletion {
+export function completePath(typed: string, { workingDirectory, home, anyFile = false }: PathContext): PathCompletion {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const begun = typed.slice(folder.length);
   const candidates = entriesOf(path.resolve(workingDirectory, withHome(folder, home)))

@@ -61,11 +61,11 @@ function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProp
   const knownNames = names.join(" ");
   useEffect(() => {
     let isLatest = true;
-    const look = async () => {
+    const search = async () => {
       const found = await completionsOf(text, { names: knownNames === "" ? [] : knownNames.split(" "), workingDirectory });
       if (isLatest) setCandidates(found);
     };
-    void look();
+    void search();
     return () => {
       isLatest = false;
     };

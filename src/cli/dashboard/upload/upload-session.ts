@@ -3,7 +3,7 @@ import { formatSize } from "../../../shared/size.js";
 import { list } from "../../../shared/contract/workers.js";
 import { upload } from "../../../shared/contract/worker-changes.js";
 import { activeUrl } from "../../commands/workers/active-url.js";
-import { answeringVersion, toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { activeVersionOf, toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { pluralize } from "../../output/format.js";
 import { ApiError } from "../../../shared/api-error.js";
 import { messageWithReason } from "../../../shared/check-log.js";
@@ -117,7 +117,7 @@ function describe({ plan, filename, sizeBytes }: PackageArchive, installed: Inst
 
 function effectOf({ name, version }: { name: string; version: string }, installed: InstalledWorker | undefined): string {
   if (installed === undefined) return `a new worker at /${name}/`;
-  const answering = answeringVersion(installed.versions);
+  const answering = activeVersionOf(installed.versions);
   const now = answering === undefined ? "no version is enabled" : `${answering.version} is the active version`;
   const isThere = installed.versions.some((there) => there.version === version);
   return isThere

@@ -1,6 +1,6 @@
 import { Box } from "ink";
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
-import { describeError, problemPlaces } from "../../../shared/incidents.js";
+import { describeError, affectedInstances } from "../../../shared/incidents.js";
 import type { WorkerHealth } from "../../../shared/contract/worker-health.js";
 import { installerOf } from "../../../shared/installation.js";
 import { ago, toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
@@ -108,7 +108,7 @@ function problemOf(health: WorkerHealth | undefined, mostLines: number): Fact[] 
   const { reason, lastError, suspect } = health;
   const by = suspect?.by === undefined ? "" : ` by ${suspect.by}`;
   const error = lastError && describeError(lastError);
-  const where = problemPlaces(health);
+  const where = affectedInstances(health);
   return [
     { name: "cause", value: where === undefined ? reason : `${reason} ${where}`, color: stateColor(health.state), mostLines },
     ...(error === undefined || reason.includes(error) ? [] : [{ name: "error", value: error, color: "red", mostLines }]),

@@ -3,7 +3,7 @@ import type { Sparkline } from "../../../shared/contract/metrics-history.js";
 import type { Worker } from "../../../shared/contract/workers.js";
 import type { WorkerHealth } from "../../../shared/contract/worker-health.js";
 import type { Installation } from "../../../shared/installation.js";
-import { answeringVersion, toInstalledWorker } from "../../../shared/worker-versions.js";
+import { activeVersionOf, toInstalledWorker } from "../../../shared/worker-versions.js";
 import type { WorkerVersion } from "../actions/workers.js";
 import type { VersionState } from "../components/state-mark.js";
 
@@ -39,7 +39,7 @@ export function workerRows(workers: readonly Worker[], { metrics, health, sparkl
   for (const worker of workers) byName.set(worker.name, [...(byName.get(worker.name) ?? []), worker]);
   return [...byName].flatMap(([name, listed]) => {
     const worker = toInstalledWorker(name, listed);
-    const answering = answeringVersion(worker.versions)?.version;
+    const answering = activeVersionOf(worker.versions)?.version;
     return worker.versions.map(({ version, enabled, source, path, installation }) => {
       const ofVersion = metricsOf.get(`${name}@${version}`);
       const ofActive = version === answering ? healthOf.get(name) : undefined;

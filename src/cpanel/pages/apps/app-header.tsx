@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { describeError, problemPlaces } from "../../../shared/incidents.js";
+import { describeError, affectedInstances } from "../../../shared/incidents.js";
 import type { WorkerHealth } from "../../../shared/contract/worker-health.js";
 import { ActionMenu, type MenuEntry } from "../../components/action-menu.js";
 import { Badge } from "../../components/badge.js";
@@ -103,7 +103,7 @@ function StateSentence({ app, health }: { app: App; health: WorkerHealth | undef
   const version = <span>Serving {app.serving.version}</span>;
   if (!health) return <p>{version}</p>;
   const { state, since, isSinceStart, reason, lastError, suspect } = health;
-  const where = problemPlaces(health);
+  const where = affectedInstances(health);
   const isProblem = state === "failing" || state === "backoff" || state === "degraded";
   return (
     <div className="app-state">

@@ -2,7 +2,7 @@ import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
 import type { Deployment } from "../../../shared/deployment.js";
 import { failureShare } from "../../../shared/failure-share.js";
 import type { Worker } from "../../../shared/contract/workers.js";
-import { answeringVersion, toInstalledWorker, type InstalledVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { activeVersionOf, toInstalledWorker, type InstalledVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 
 /** A worker with all its versions, uploaded and built-in. */
 export interface App extends InstalledWorker {
@@ -34,7 +34,7 @@ function toApp(name: string, rows: readonly Worker[]): App {
   return {
     ...worker,
     isBuiltIn: rows.every(({ source }) => source === "built-in"),
-    serving: answeringVersion(worker.versions),
+    serving: activeVersionOf(worker.versions),
     namespace: name.startsWith("@") ? name.slice(0, name.indexOf("/")) : "",
     deploys: Object.assign({}, ...rows.map(({ deploys }) => deploys)) as App["deploys"],
   };

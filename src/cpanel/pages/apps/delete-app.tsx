@@ -1,5 +1,5 @@
 import { toPathSegments } from "../../../shared/package-name.js";
-import { answeringVersion } from "../../../shared/worker-versions.js";
+import { activeVersionOf } from "../../../shared/worker-versions.js";
 import { ConfirmByName } from "../../components/confirm-by-name.js";
 import { pluralize } from "../../components/pluralize.js";
 import { useApi } from "../../live/use-api.js";
@@ -47,7 +47,7 @@ export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) 
 
 function consequence(app: App, version: string | undefined): string {
   const left = app.versions.filter((installed) => version !== undefined && installed.version !== version);
-  const serving = answeringVersion(left);
+  const serving = activeVersionOf(left);
   if (serving) return `${serving.version} then serves /${app.name}/.`;
   return `/${app.name}/ then responds with 404.`;
 }

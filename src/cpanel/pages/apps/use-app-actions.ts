@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { toPathSegments } from "../../../shared/package-name.js";
-import { answeringVersion, conflictingVersions, type InstalledVersion } from "../../../shared/worker-versions.js";
+import { activeVersionOf, conflictingVersions, type InstalledVersion } from "../../../shared/worker-versions.js";
 import { pluralize } from "../../components/pluralize.js";
 import { useMutation } from "../../components/use-mutation.js";
 import { useApi } from "../../live/use-api.js";
@@ -78,6 +78,6 @@ export function useAppActions(onChanged: () => Promise<void>): AppActions {
 /** Returns a sentence that names the active version after `toggled` is enabled or disabled. */
 function afterwards(app: App, toggled: InstalledVersion): string {
   const versions = app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed));
-  const serving = answeringVersion(versions);
+  const serving = activeVersionOf(versions);
   return serving ? `${serving.version} is active.` : "No version is active.";
 }

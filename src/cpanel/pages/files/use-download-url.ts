@@ -4,8 +4,8 @@ import { fileOperations, type FileKind } from "./file-operations.js";
 
 /** Returns a function that builds the download URL of a file, or of a folder as a zip. The session cookie authenticates the download. */
 export function useDownloadUrl(kind: FileKind): (path: string) => string {
-  const { place, connection } = usePanel();
+  const { paths, connection } = usePanel();
   const { discovery } = useObserved(connection.state);
-  const base = `${place.daemonPath}${discovery?.api ?? ""}${fileOperations[kind].download.path}`;
+  const base = `${paths.daemonPath}${discovery?.api ?? ""}${fileOperations[kind].download.path}`;
   return (path) => `${base}?${new URLSearchParams({ path }).toString()}`;
 }

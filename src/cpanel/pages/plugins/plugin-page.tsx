@@ -34,7 +34,7 @@ export function PluginPage({ name, path }: { name: string; path: string }) {
   const loaded = useResource("plugins.loaded", () => api.plugins.loaded(), { isWanted: useMay("plugins:read") });
   const plugin = loaded.data?.find((candidate) => candidate.name === name);
   const menu = plugin?.menus.find((candidate) => candidate.path === path && isOwnPage(plugin, candidate));
-  const { daemonPath } = usePanel().place;
+  const { daemonPath } = usePanel().paths;
   const servedAt = useServedAt();
   return (
     <>

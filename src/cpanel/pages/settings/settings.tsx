@@ -25,7 +25,7 @@ const isolationPrefix = "isolation:";
 export function Settings({ rest }: SectionProps) {
   const api = useApi(operations);
   const mayChecks = useMay("keys:read");
-  const { place, connection } = usePanel();
+  const { paths, connection } = usePanel();
   const { discovery } = useObserved(connection.state);
   const { data } = useResource("health.verbose", () => api.health.ready({ query: { verbose: "1" } }), { intervalMs, isWanted: mayChecks });
   const shown = useResource("settings", () => api.settings.show(), { intervalMs, isWanted: useMay("settings:read") });
@@ -57,7 +57,7 @@ export function Settings({ rest }: SectionProps) {
                   <code>{discovery.api}</code>
                 </Fact>
                 <Fact name="API reference">
-                  <a href={place.daemonPath + discovery.docs} target="_blank" rel="noreferrer">
+                  <a href={paths.daemonPath + discovery.docs} target="_blank" rel="noreferrer">
                     {discovery.docs}
                   </a>
                 </Fact>

@@ -10,7 +10,7 @@ import { isNoRunRecord } from "../../storage/run-record-kinds.js";
 import { assertLogSound } from "../write-ahead-log.js";
 import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
 import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
-import { assertSupportedPrimary, createTables, insertRows, partsOf, readHead, selectMoved, underMark } from "./primary-sql.js";
+import { assertSupportedPrimary, createTables, insertRows, partsOf, readHead, selectMoved, inNewRevision } from "./primary-sql.js";
 
 /** Time limit for the transaction that moves the keys. The limit is long, because one transaction contains all keys. */
 const moveDeadlineMs = 60_000;
@@ -61,7 +61,7 @@ async function send(primary: Primary, { keys, records }: StoreRows, head: SqlRow
   const known = { epoch: String(head["epoch"]), revision: Number(head["revision"]), mark: String(head["mark"]) };
   const marked = { known, mark: randomUUID(), instance: randomUUID(), notAfterMs: Number(head["now_ms"]) + acceptanceMs };
   const inserts = [...partsOf(keys).map((part) => insertRows(part)), ...partsOf(records).map((part) => insertMovedRecords(part))];
-  const results = await primary.write(...underMark(marked, [...inserts, selectMoved()]));
+  const results = await primary.write(...inNewRevision(marked, [...inserts, selectMoved()]));
   const moved = Number(results.at(-3)?.[0]?.["moved"] ?? 0);
   if (moved !== keys.length) throw new PrimaryHasKeysError();
 }

@@ -1,7 +1,7 @@
 import { createLeaseTables, firstConditionValue, type LeaseLimit, type LeaseRow, type LeaseStatement } from "../../storage/lease-sql.js";
 import type { LeaseDatabase } from "../../storage/sql-lease-store.js";
 import type { SqlRow, Statement } from "./primary-client.js";
-import { lineageCondition, type Marked } from "./primary-sql.js";
+import { lineageCondition, type ChangeIdentity } from "./primary-sql.js";
 
 interface PrimaryLeaseDatabaseOptions {
   /** Sends statements to the primary. If a table is missing, runs the statements in `creating` first. Throws KEY_STORE_UNAVAILABLE. */
@@ -12,7 +12,7 @@ interface PrimaryLeaseDatabaseOptions {
    * Returns the identification of a new change: its mark, the known position of the primary and the time limit. Throws
    * KEY_STORE_UNAVAILABLE.
    */
-  readonly createMark: () => Marked;
+  readonly createMark: () => ChangeIdentity;
   /** Returns an estimate of the primary's time in Unix milliseconds. Throws KEY_STORE_UNAVAILABLE. */
   readonly nowMs: () => number;
 }

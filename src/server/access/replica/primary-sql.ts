@@ -39,7 +39,7 @@ export function newerOf(one: Position | undefined, other: Position | undefined):
 }
 
 /** Identifies a change that a daemon sends to the primary. */
-export interface Marked {
+export interface ChangeIdentity {
   /** Newest position of the primary that the daemon has received. A primary whose history lacks this position rejects the change. */
   readonly known: Position;
   /** Random identifier of the change. If the daemon sends the same change twice, the second one has no effect. */
@@ -98,7 +98,7 @@ export function lineageCondition(first: number): string {
  * Returns the statements that assign a new revision to the change. The last statement selects this revision, or no row if the change is
  * late or the primary was restored or replaced. A known revision can be too old to be stored in the primary.
  */
-export function underMark({ mark, known, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
+export function inNewRevision({ mark, known, instance, notAfterMs }: ChangeIdentity, statements: readonly Statement[]): Statement[] {
   return [
     {
       sql: `INSERT INTO key_revisions (revision, mark, instance) SELECT (SELECT max(revision) FROM key_revisions) + 1, ?1, ?3
@@ -141,7 +141,7 @@ export function expireKey(id: number, endsAt: number): Statement {
 }
 
 /** Returns a statement that inserts a replacement key, but only if the running change has changed the key with this id. */
-export function insertTwin(key: NewKey, id: number): Statement {
+export function insertReplacementKey(key: NewKey, id: number): Statement {
   return {
     sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(3, 8)}, ${thisRevision}
       WHERE EXISTS (SELECT 1 FROM keys WHERE id = ?2 AND revision = ${thisRevision}) ON CONFLICT (hash) DO NOTHING`,

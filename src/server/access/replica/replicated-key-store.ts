@@ -13,13 +13,13 @@ import { PrimaryError, Primary, type SqlRow, type Statement } from "./primary-cl
 import {
   expireKey,
   insertKey,
-  insertTwin,
+  insertReplacementKey,
   revokeKey,
   selectChanged,
   selectKey,
-  underMark,
+  inNewRevision,
   writeUses,
-  type Marked,
+  type ChangeIdentity,
   type ReplicatedKeyRow,
 } from "./primary-sql.js";
 import { createRecordTable, putRecords, removeUnusedMark, selectAccepted } from "./record-sql.js";
@@ -158,7 +158,7 @@ export class ReplicatedKeyStore implements KeyStore {
   async rotate(id: number, twin: NewKey, endsAt: number): Promise<StoredKey | undefined> {
     if (!this.find(id)) return undefined;
     const end = endsAt <= twin.createdAt ? revokeKey(id, twin.createdAt) : expireKey(id, endsAt);
-    const [, , old = [], row = []] = await this.#change(end, insertTwin(twin, id), selectChanged(id), selectKey(twin.hash));
+    const [, , old = [], row = []] = await this.#change(end, insertReplacementKey(twin, id), selectChanged(id), selectKey(twin.hash));
     if (!old[0]) return undefined;
     this.#note(old[0]);
     return this.#note(row[0]);
@@ -219,7 +219,7 @@ export class ReplicatedKeyStore implements KeyStore {
   /** Sends a change to the primary. Resolves with the rows of each statement after the primary has committed the change. */
   async #change(...statements: Statement[]): Promise<SqlRow[][]> {
     const marked = this.#createMark();
-    const results = await this.#send(underMark(marked, statements));
+    const results = await this.#send(inNewRevision(marked, statements));
     const revision = results.at(-1)?.[0]?.["revision"];
     if (revision === undefined) throw await this.#notAccepted();
     this.#replication.noteOwn({ ...marked.known, revision: Number(revision), mark: marked.mark });
@@ -228,7 +228,7 @@ export class ReplicatedKeyStore implements KeyStore {
 
   async #putRecords(changes: readonly RecordChange[]): Promise<number | undefined> {
     const marked = this.#createMark();
-    const statements = underMark(marked, [putRecords(changes), selectAccepted(), removeUnusedMark()]);
+    const statements = inNewRevision(marked, [putRecords(changes), selectAccepted(), removeUnusedMark()]);
     const results = await this.#send(statements, { creating: createRecordTable() });
     const revision = results.at(-1)?.[0]?.["revision"];
     if (revision === undefined && results.at(2)?.length !== 1) throw await this.#notAccepted();
@@ -256,7 +256,7 @@ export class ReplicatedKeyStore implements KeyStore {
     return known;
   }
 
-  #createMark(): Marked {
+  #createMark(): ChangeIdentity {
     const known = this.#known();
     const notAfterMs = Math.floor(known.nowMs() + acceptanceMs);
     return { known: known.position, mark: randomUUID(), instance: this.#run, notAfterMs };

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
-import type { FileArrival, UploadedFile } from "../../platform/uploaded-file.js";
+import type { UploadProgress, UploadedFile } from "../../platform/uploaded-file.js";
 import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawner.js";
 import { standard } from "../../platform/spawner/messages.js";
 import { compiledFile } from "../../package-root.js";
@@ -56,13 +56,13 @@ export class ArchiveUnpacker {
    * Unpacks an archive into an empty folder, syncs the files and deletes the archive. Starts before the upload is complete. After an error,
    * the folder is incomplete and no process writes to it.
    */
-  async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
+  async unpack({ path, progress }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
     // If only one unpacker is free, waits until the archive is uploaded completely, because the upload of a slow client would occupy the
     // unpacker for a long time.
-    if (this.#freeSlots < 2) await arrival?.whole;
+    if (this.#freeSlots < 2) await progress?.whole;
     await this.#takeSlot();
     try {
-      return readResponse(await this.#runChild({ archivePath: path, format, folder, limits: this.#limits }, arrival));
+      return readResponse(await this.#runChild({ archivePath: path, format, folder, limits: this.#limits }, progress));
     } finally {
       this.#freeSlot();
     }
@@ -85,7 +85,7 @@ export class ArchiveUnpacker {
     else this.#freeSlots += 1;
   }
 
-  async #runChild(job: UnpackJob, arrival: FileArrival | undefined): Promise<ChildEnd> {
+  async #runChild(job: UnpackJob, progress: UploadProgress | undefined): Promise<ChildEnd> {
     const program = compiledFile("server/packages/archive/main.js");
     const child = await spawnProcess({
       file: process.execPath,
@@ -98,7 +98,7 @@ export class ArchiveUnpacker {
     if (this.#isClosed) child.kill();
     const ended = collectEnd(child).finally(() => this.#children.delete(child));
     try {
-      await tellArrival(child, arrival);
+      await sendProgress(child, progress);
     } catch (error) {
       child.kill();
       await ended;
@@ -121,12 +121,12 @@ interface ChildEnd {
 }
 
 /** Sends the number of received bytes to the unpacker until the archive is complete. */
-async function tellArrival({ sockets }: SpawnedProcess, arrival: FileArrival | undefined): Promise<void> {
+async function sendProgress({ sockets }: SpawnedProcess, progress: UploadProgress | undefined): Promise<void> {
   const stdin = sockets.get(standard.input) as Socket;
-  const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));
-  arrival?.follow(tell);
-  await arrival?.whole;
-  tell(archiveIsWhole);
+  const writeLine = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));
+  progress?.follow(writeLine);
+  await progress?.whole;
+  writeLine(archiveIsWhole);
 }
 
 async function collectEnd({ sockets, closed }: SpawnedProcess): Promise<Omit<ChildEnd, "tookTooLong">> {

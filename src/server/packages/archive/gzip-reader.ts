@@ -1,7 +1,7 @@
 import { PassThrough, pipeline, type TransformOptions } from "node:stream";
 import { crc32, createInflateRaw, type ZlibOptions } from "node:zlib";
 import { archiveTooLarge, invalidArchive } from "../../../shared/archive/refusal.js";
-import type { Arrival } from "./unpack-job.js";
+import type { ReceivedBytes } from "./unpack-job.js";
 import { open, type FileHandle } from "node:fs/promises";
 
 /** Size in bytes of a decompressed chunk. Large chunks need fewer turns of the event loop. */
@@ -31,8 +31,8 @@ export function checkRatio(expandedBytes: number, compressedBytes: number): void
  * Yields the decompressed content of a gzip file with exactly one member. Gives zlib only the deflate data, because zlib would accept
  * further members and ignore trailing bytes. Tools differ in how they read such files.
  */
-export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?: Arrival): AsyncGenerator<Buffer> {
-  const gzip = await GzipFile.open(path, arrival);
+export async function* gunzipFile(path: string, maxStreamBytes: number, received?: ReceivedBytes): AsyncGenerator<Buffer> {
+  const gzip = await GzipFile.open(path, received);
   const options: ZlibOptions & TransformOptions = { chunkSize: inflatedChunkBytes, writableHighWaterMark: readAheadBytes };
   const inflate = createInflateRaw(options);
   const ahead = new PassThrough({ objectMode: true, highWaterMark: chunksAhead });
@@ -77,15 +77,15 @@ class GzipFile {
   /** The gzip trailer. Undefined until all deflate data is read. */
   end: GzipEnd | undefined;
   readonly #file: FileHandle;
-  readonly #arrival: Arrival | undefined;
+  readonly #received: ReceivedBytes | undefined;
 
-  static async open(path: string, arrival: Arrival | undefined): Promise<GzipFile> {
-    return new GzipFile(await open(path, "r"), arrival);
+  static async open(path: string, received: ReceivedBytes | undefined): Promise<GzipFile> {
+    return new GzipFile(await open(path, "r"), received);
   }
 
-  private constructor(file: FileHandle, arrival: Arrival | undefined) {
+  private constructor(file: FileHandle, received: ReceivedBytes | undefined) {
     this.#file = file;
-    this.#arrival = arrival;
+    this.#received = received;
   }
 
   /** Yields the deflate data: the bytes between header and trailer. */
@@ -112,7 +112,7 @@ class GzipFile {
 
   /** Reads `byteCount` bytes at a position. At the end of the file, returns fewer bytes. */
   async #readAt(position: number, byteCount: number): Promise<Buffer> {
-    await this.#arrival?.reach(position + byteCount);
+    await this.#received?.reach(position + byteCount);
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(byteCount), 0, byteCount, position);
     return buffer.subarray(0, bytesRead);
   }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import { isStorageFull } from "../../platform/storage-full.js";
-import { Arrival, type UnpackJob, type UnpackResult } from "./unpack-job.js";
+import { ReceivedBytes, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
 
@@ -14,7 +14,7 @@ process.stdin.on("close", () => process.exit(1));
 // Sets the umask, so that the mode of unpacked files is the same for every umask of the daemon.
 process.umask(0o022);
 
-const arrival = Arrival.toldBy(process.stdin);
+const received = ReceivedBytes.readFrom(process.stdin);
 const result = await run(JSON.parse(process.argv[2] as string) as UnpackJob);
 process.stdout.write(JSON.stringify(result), () => process.exit(0));
 
@@ -23,7 +23,7 @@ async function run(job: UnpackJob): Promise<UnpackResult> {
     // Changes to the target folder and uses relative paths, for which the kernel has to look up fewer folders.
     process.chdir(job.folder);
     const writer = new TreeWriter(".");
-    const root = await unpack({ ...job, arrival, writer });
+    const root = await unpack({ ...job, received, writer });
     // Deletes the archive before the sync. The kernel then does not have to write the archive to the disk.
     await rm(job.archivePath, { force: true });
     const [metadata] = await Promise.all([readMetadata(path.join(job.folder, root)), writer.sync()]);

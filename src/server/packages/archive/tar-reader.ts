@@ -1,5 +1,5 @@
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
-import type { Arrival } from "./unpack-job.js";
+import type { ReceivedBytes } from "./unpack-job.js";
 import { gunzipFile } from "./gzip-reader.js";
 import { invalidArchive, unsupportedEntry } from "../../../shared/archive/refusal.js";
 import { decodeUtf8, isZeroBlock, parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.js";
@@ -29,9 +29,9 @@ interface Extension {
  * Yields the entries of a gzipped tar file in the POSIX (ustar, pax) and GNU formats. Rejects unknown types, invalid numbers and trailing
  * bytes, because tools differ in their treatment and could see other entries.
  */
-export function tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncIterable<ArchiveEntry> {
+export function tarEntries(path: string, limits: ArchiveLimits, received?: ReceivedBytes): AsyncIterable<ArchiveEntry> {
   const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
-  return readTar(gunzipFile(path, maxStreamBytes, arrival));
+  return readTar(gunzipFile(path, maxStreamBytes, received));
 }
 
 /** Yields the entries of an uncompressed tar stream, by the same rules as `tarEntries`. */

@@ -25,19 +25,19 @@ export type UnpackResult =
   | { readonly failure: { readonly code: "INSUFFICIENT_STORAGE" | "INTERNAL_ERROR"; readonly reason: string } };
 
 /** Counts the received bytes of an archive. The unpacker reads the archive while the daemon still receives it. */
-export class Arrival {
+export class ReceivedBytes {
   #sizeBytes = 0;
   readonly #waiting = new Set<() => void>();
 
   /** Creates a counter from the lines that the daemon writes to `input`. The last line is `archiveIsWhole`. */
-  static toldBy(input: Readable): Arrival {
-    const arrival = new Arrival();
-    createInterface({ input }).on("line", (line) => arrival.tell(line === archiveIsWhole ? Infinity : Number(line)));
-    return arrival;
+  static readFrom(input: Readable): ReceivedBytes {
+    const received = new ReceivedBytes();
+    createInterface({ input }).on("line", (line) => received.update(line === archiveIsWhole ? Infinity : Number(line)));
+    return received;
   }
 
   /** Records the number of received bytes. `Infinity` means that the archive is complete. */
-  tell(sizeBytes: number): void {
+  update(sizeBytes: number): void {
     this.#sizeBytes = sizeBytes;
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();

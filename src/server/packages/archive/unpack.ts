@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
-import type { Arrival } from "./unpack-job.js";
+import type { ReceivedBytes } from "./unpack-job.js";
 import { entrySegments, linkLeavesPackage } from "../../../shared/archive/entry-name.js";
 import { EntryTree } from "../../../shared/archive/entry-tree.js";
 import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from "../../../shared/archive/refusal.js";
@@ -23,16 +23,16 @@ export type ArchiveFormat = "tar" | "zip";
 export async function unpack(options: {
   archivePath: string;
   /** Counter of received bytes if the archive can still be incomplete. Undefined if the archive is complete. */
-  arrival?: Arrival;
+  received?: ReceivedBytes;
   format: ArchiveFormat;
   writer: TreeWriter;
   limits: ArchiveLimits;
 }): Promise<string> {
-  const { archivePath, arrival, format, writer, limits } = options;
+  const { archivePath, received, format, writer, limits } = options;
   // Waits for the complete file if the archive is a zip file, because a zip file has its list of entries at the end.
-  await arrival?.reach(format === "zip" ? Infinity : magic.tar.length);
+  await received?.reach(format === "zip" ? Infinity : magic.tar.length);
   await expectMagic(archivePath, format);
-  const entries = await entriesOf(format, { archivePath, arrival, limits });
+  const entries = await entriesOf(format, { archivePath, received, limits });
   const tree = await unpackEntries(entries, writer, limits);
   return tree.packageRoot(format);
 }
@@ -40,9 +40,9 @@ export async function unpack(options: {
 /** Loads the zip reader only for a zip file, because this takes time at the start of the process. */
 async function entriesOf(
   format: ArchiveFormat,
-  { archivePath, arrival, limits }: { archivePath: string; arrival: Arrival | undefined; limits: ArchiveLimits },
+  { archivePath, received, limits }: { archivePath: string; received: ReceivedBytes | undefined; limits: ArchiveLimits },
 ): Promise<AsyncIterable<ArchiveEntry>> {
-  if (format === "tar") return tarEntries(archivePath, limits, arrival);
+  if (format === "tar") return tarEntries(archivePath, limits, received);
   const { zipEntries } = await import("./zip-reader.js");
   return zipEntries(archivePath, limits);
 }

@@ -107,15 +107,15 @@ export class PluginConfigurations {
   async #assertAccepted(found: CatalogedPlugin, target: Target, text: string, { isSent }: { isSent: boolean }): Promise<void> {
     const { plugin, builtIn } = found;
     const declared = parseFields(text, target.fileName);
-    const placeOf = (keys: readonly (string | number)[]) => {
+    const lineOf = (keys: readonly (string | number)[]) => {
       if (!isSent) return {};
       const { line } = lineOfField(text, keys);
       return line === undefined ? lineOfField(text, ["config", ...keys]) : { line };
     };
     if (declared["name"] !== undefined && declared["name"] !== plugin.name)
-      throw changeRejected([{ name: "name", message: "cannot be changed here; upload a new package", ...placeOf(["name"]) }]);
+      throw changeRejected([{ name: "name", message: "cannot be changed here; upload a new package", ...lineOf(["name"]) }]);
     const { faults } = completedSettings(plugin.manifest.configSchema ?? {}, settingsIn(declared));
-    if (faults.length > 0) throw changeRejected(faults.map(({ path: keys, message }) => ({ ...faultOf(keys, message), ...placeOf(keys) })));
+    if (faults.length > 0) throw changeRejected(faults.map(({ path: keys, message }) => ({ ...faultOf(keys, message), ...lineOf(keys) })));
     const problem = builtIn && (await this.#options.packages.overrideProblem(overlayOf(found, target.folder, text)));
     if (problem !== undefined) throw changeRejected(problemFaults(problem));
   }
@@ -161,7 +161,7 @@ function editedText(found: CatalogedPlugin, { text, fileName }: Target, set: Fie
   const message = names === "" ? "cannot be set: the plugin has no configSchema" : `is not a setting of the plugin (there are ${names})`;
   if (unknown.length > 0) throw changeRejected(unknown.map((name) => ({ name, message })));
   return Object.entries(set).reduce(
-    (edited, [name, value]) => withField(edited, fileName, placeOfSetting(edited, fileName, name), value),
+    (edited, [name, value]) => withField(edited, fileName, pathOfSetting(edited, fileName, name), value),
     text,
   );
 }
@@ -170,7 +170,7 @@ function editedText(found: CatalogedPlugin, { text, fileName }: Target, set: Fie
  * Returns the path of a setting in the manifest. The path begins with `config` if `config` already contains the setting, or if a field of
  * the manifest has the same name. Otherwise the setting is a top-level field.
  */
-function placeOfSetting(text: string, fileName: string, name: string): string[] {
+function pathOfSetting(text: string, fileName: string, name: string): string[] {
   const { config } = parseFields(text, fileName);
   const isInConfig = isObject(config) && Object.hasOwn(config, name);
   return isInConfig || pluginRuntimeKeys.has(name) ? ["config", name] : [name];

@@ -131,10 +131,10 @@ export class WorkerConfigurations {
     name: string,
     field: Parameters<typeof fieldFaults>[2],
     value: unknown,
-    placeOf: (keys: PropertyKey[]) => { line?: number } = () => ({}),
+    lineOf: (keys: PropertyKey[]) => { line?: number } = () => ({}),
   ): ConfigFault[] {
     const faults = fieldFaults(this.#options.rules, name, field, value);
-    return faults.map(({ keys, ...fault }) => ({ ...fault, ...placeOf(keys) }));
+    return faults.map(({ keys, ...fault }) => ({ ...fault, ...lineOf(keys) }));
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, type BigIntStats } from "node:fs";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
-import type { FilePlace } from "./file-paths.js";
+import type { ResolvedPath } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 
 /**
@@ -15,7 +15,7 @@ export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" 
 }
 
 /** Throws PRECONDITION_FAILED unless the file has this ETag. */
-export function assertEtag({ mount, below, path }: FilePlace, etag: string): void {
+export function assertEtag({ mount, below, path }: ResolvedPath, etag: string): void {
   // Ignores the prefix W/, because a proxy that compresses a response changes the ETag to a weak one.
   if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
   throw new ApiError(

@@ -24,7 +24,7 @@ export interface FileCaller {
 /**
  * A requested path below a mount (a configured directory that the caller is allowed to see). The entry itself can be missing on the disk.
  */
-export interface FilePlace {
+export interface ResolvedPath {
   /** Path in the file API, which responses and error messages contain. The first segment is the name of the mount. */
   readonly path: string;
   readonly mount: Mount;
@@ -32,26 +32,26 @@ export interface FilePlace {
 }
 
 /** A path in a package folder that the caller is allowed to change. */
-export interface WritablePlace extends FilePlace {
+export interface WritablePath extends ResolvedPath {
   readonly unit: Unit;
   /** Path segments below the package folder. Empty for the package folder itself. */
   readonly inUnit: readonly string[];
 }
 
 /** Resolves the paths that callers of the file API send, and checks the permission of the caller. */
-export class FilePlaces {
+export class FilePaths {
   readonly #mounts: ReadonlyMap<string, Mount>;
   readonly #layout: Layout;
-  readonly #keeper: PackageOwner;
+  readonly #owner: PackageOwner;
 
-  constructor(options: { mounts: ReadonlyMap<string, Mount>; layout: Layout; keeper: PackageOwner }) {
+  constructor(options: { mounts: ReadonlyMap<string, Mount>; layout: Layout; owner: PackageOwner }) {
     this.#mounts = options.mounts;
     this.#layout = options.layout;
-    this.#keeper = options.keeper;
+    this.#owner = options.owner;
   }
 
   /** Resolves a path for reading. Returns undefined for the empty path, for which the file API lists the mounts. */
-  readable(text: string, caller: FileCaller): FilePlace | undefined {
+  readable(text: string, caller: FileCaller): ResolvedPath | undefined {
     const [mountName, ...below] = pathSegments(text);
     if (mountName === undefined) return undefined;
     const mount = this.#mounts.get(mountName);
@@ -64,30 +64,30 @@ export class FilePlaces {
 
   /** Downloads the files of the package that contains a path, if they are not on this machine. Throws like `readable`. */
   async prepare(text: string, caller: FileCaller): Promise<void> {
-    const place = this.readable(text, caller);
-    const unit = place && unitIn(place.mount, place.below, this.#layout);
-    if (unit) await this.#keeper.prepare?.(unit);
+    const resolved = this.readable(text, caller);
+    const unit = resolved && unitIn(resolved.mount, resolved.below, this.#layout);
+    if (unit) await this.#owner.prepare?.(unit);
   }
 
   /**
    * Resolves a path for writing. Throws if the path is outside a package folder, if the package is built in, or if the caller is not
    * allowed to manage the package.
    */
-  writable(text: string, caller: FileCaller): WritablePlace {
-    const place = this.readable(text, caller);
-    const unit = place && unitIn(place.mount, place.below, this.#layout);
-    if (!place || !unit) throw notWritable(text, "files can be changed only in the folder of a package");
-    if (place.mount.source === "built-in") throw notWritable(text, `the packages in ${shown(place.mount.name)} are built in`);
-    for (const name of this.#keeper.namesIn(unit)) caller.assertCovers(name);
-    return { ...place, unit, inUnit: place.below.slice(unit.segments.length) };
+  writable(text: string, caller: FileCaller): WritablePath {
+    const resolved = this.readable(text, caller);
+    const unit = resolved && unitIn(resolved.mount, resolved.below, this.#layout);
+    if (!resolved || !unit) throw notWritable(text, "files can be changed only in the folder of a package");
+    if (resolved.mount.source === "built-in") throw notWritable(text, `the packages in ${shown(resolved.mount.name)} are built in`);
+    for (const name of this.#owner.namesIn(unit)) caller.assertCovers(name);
+    return { ...resolved, unit, inUnit: resolved.below.slice(unit.segments.length) };
   }
 
   /** Resolves a path like `writable`, but rejects the package folder itself. */
-  inUnit(text: string, caller: FileCaller): WritablePlace & { readonly name: string } {
-    const place = this.writable(text, caller);
-    const name = place.inUnit.at(-1);
+  inUnit(text: string, caller: FileCaller): WritablePath & { readonly name: string } {
+    const resolved = this.writable(text, caller);
+    const name = resolved.inUnit.at(-1);
     if (name === undefined) throw notWritable(text, "the path is the folder of a whole package");
-    return { ...place, name };
+    return { ...resolved, name };
   }
 
   /** Returns the path of a package folder in the file API. Returns undefined if the package is built in or the folder is no package. */

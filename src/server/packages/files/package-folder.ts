@@ -2,7 +2,7 @@ import path from "node:path";
 import { isPackageName, isPackageVersion } from "../../../shared/package-name.js";
 import type { Mount, PackageOwner } from "./mounts.js";
 import { ApiError } from "../../../shared/api-error.js";
-import { parseManifest, placeIn } from "../../../shared/manifest-yaml.js";
+import { parseManifest, positionText } from "../../../shared/manifest-yaml.js";
 import { metadataFileNames, type MetadataFileName } from "../../../shared/metadata-file-names.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import { longestBytes, parsePackageMetadata, readMetadataText } from "../package-metadata.js";
@@ -51,9 +51,9 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
 /** Files that a change adds to a package folder or removes from it. Contains only files directly in the package folder. */
 interface RootChange {
   readonly unit: Unit;
-  readonly gone?: readonly string[];
+  readonly removed?: readonly string[];
   /** Added files by name. Each function calls `read` with the path of its file. The path is valid only during this call. */
-  readonly come?: ReadonlyMap<string, (read: (file: string) => void) => void>;
+  readonly added?: ReadonlyMap<string, (read: (file: string) => void) => void>;
 }
 
 /** Returns the text of a metadata file. Returns undefined if the file is missing. Throws if the file is not valid. */
@@ -63,41 +63,41 @@ type TextOf = (fileName: MetadataFileName) => string | undefined;
  * Throws if a change gives a package a name outside the caller's namespaces, adds an invalid metadata file, or makes a usable package
  * unusable. Checks every metadata file, because a later change can make another file effective.
  */
-export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: RootChange): void {
-  const { unit, come = new Map() } = change;
+export function checkMetadata(owner: PackageOwner, caller: FileCaller, change: RootChange): void {
+  const { unit, added = new Map() } = change;
   if (!isMetadataChange(change)) return;
   const before = textsIn(unit);
   const after = textsAfter(change);
-  for (const name of metadataFileNames) checkFields(keeper, caller, unit, declaredIn(name, after));
-  for (const name of metadataFileNames) if (come.has(name)) parsePackageMetadataOf(name, after);
-  const wasUsable = problemOf(keeper, unit, before) === undefined && metadataIn(before) !== undefined;
-  const problem = wasUsable ? problemOf(keeper, unit, after) : undefined;
+  for (const name of metadataFileNames) checkFields(owner, caller, unit, declaredIn(name, after));
+  for (const name of metadataFileNames) if (added.has(name)) parsePackageMetadataOf(name, after);
+  const wasUsable = problemOf(owner, unit, before) === undefined && metadataIn(before) !== undefined;
+  const problem = wasUsable ? problemOf(owner, unit, after) : undefined;
   if (problem !== undefined) throw problem;
 }
 
 /** Rejects with ApiError if the plugin in the package folder does not accept its settings after the change. */
-export async function checkSettings(keeper: PackageOwner, caller: FileCaller, change: RootChange): Promise<void> {
-  if (!keeper.assertSettings || !isMetadataChange(change)) return;
+export async function checkSettings(owner: PackageOwner, caller: FileCaller, change: RootChange): Promise<void> {
+  if (!owner.assertSettings || !isMetadataChange(change)) return;
   const metadata = metadataIn(textsAfter(change));
   // Skips a package without usable metadata. `checkMetadata` handles this case.
   if (!metadata) return;
   caller.assertCovers(metadata.name);
-  await keeper.assertSettings(change.unit, metadata);
+  await owner.assertSettings(change.unit, metadata);
 }
 
-function isMetadataChange({ gone = [], come = new Map() }: RootChange): boolean {
-  return metadataFileNames.some((name) => gone.includes(name) || come.has(name));
+function isMetadataChange({ removed = [], added = new Map() }: RootChange): boolean {
+  return metadataFileNames.some((name) => removed.includes(name) || added.has(name));
 }
 
-function textsAfter({ unit, gone = [], come = new Map() }: RootChange): TextOf {
+function textsAfter({ unit, removed = [], added = new Map() }: RootChange): TextOf {
   const before = textsIn(unit);
-  return (name) => (come.has(name) ? textThatComes(name, come.get(name)) : gone.includes(name) ? undefined : before(name));
+  return (name) => (added.has(name) ? addedText(name, added.get(name)) : removed.includes(name) ? undefined : before(name));
 }
 
-function checkFields(keeper: PackageOwner, caller: FileCaller, unit: Unit, fields: Readonly<Record<string, unknown>>): void {
+function checkFields(owner: PackageOwner, caller: FileCaller, unit: Unit, fields: Readonly<Record<string, unknown>>): void {
   const { name } = fields;
   if (typeof name === "string") caller.assertCovers(name);
-  keeper.assertAcceptable(unit, fields);
+  owner.assertAcceptable(unit, fields);
 }
 
 /**
@@ -136,10 +136,10 @@ function metadataIn(textOf: TextOf): PackageMetadata | undefined {
  * Returns the error with which the daemon would reject the package. Returns undefined if the package is usable or the folder has no
  * metadata.
  */
-function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
+function problemOf(owner: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
   try {
     const metadata = parsePackageMetadata(textOf);
-    if (metadata) keeper.assertUsable(unit, metadata);
+    if (metadata) owner.assertUsable(unit, metadata);
     return undefined;
   } catch (error) {
     if (error instanceof ApiError) return withPlace(error, textOf);
@@ -155,11 +155,11 @@ function withPlace(error: ApiError, textOf: TextOf): ApiError {
   const text = textOf(name) as string;
   const keys = (field.split(":", 1)[0] as string).split(".");
   const node = parseManifest(text, name).document.getIn(keys, true) as { range?: readonly [number, number, number] } | undefined;
-  const place = placeIn(text, node?.range?.[0]);
+  const place = positionText(text, node?.range?.[0]);
   return place === "" ? error : new ApiError(error.code, `${error.message.replace(/\.$/, "")}${place}.`, { details: error.details });
 }
 
-function textThatComes(name: MetadataFileName, reading: ((read: (file: string) => void) => void) | undefined): string | undefined {
+function addedText(name: MetadataFileName, reading: ((read: (file: string) => void) => void) | undefined): string | undefined {
   let text: string | undefined;
   reading?.((file) => (text = readMetadataText(file, longestBytes(name), name)));
   return text;

@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import type { MetadataFileName } from "../../../shared/metadata-file-names.js";
 import { metadataFileAt, readMasked } from "./masked-manifest.js";
 import { etagOf } from "./file-etag.js";
-import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-paths.js";
+import { packageNameAt, type FileCaller, type ResolvedPath, type FilePaths } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
 
@@ -24,13 +24,13 @@ export interface FolderListing {
 }
 
 /** Lists the folders and then the files in a folder, each sorted by name. For the empty path, lists the mounts. */
-export async function listFiles(places: FilePlaces, text: string, caller: FileCaller): Promise<FolderListing> {
-  const place = places.readable(text, caller);
-  if (!place) return { path: "", entries: places.mounts.flatMap(({ name, path }) => mountEntry(name, path)) };
+export async function listFiles(paths: FilePaths, text: string, caller: FileCaller): Promise<FolderListing> {
+  const resolved = paths.readable(text, caller);
+  if (!resolved) return { path: "", entries: paths.mounts.flatMap(({ name, path }) => mountEntry(name, path)) };
   try {
-    const folder = DirectoryHandle.open(place.mount.path, place.below);
+    const folder = DirectoryHandle.open(resolved.mount.path, resolved.below);
     try {
-      return await listFolder(folder, place, caller);
+      return await listFolder(folder, resolved, caller);
     } finally {
       folder.close();
     }
@@ -40,17 +40,17 @@ export async function listFiles(places: FilePlaces, text: string, caller: FileCa
 }
 
 /** Returns the download of a file, or of a folder as a zip archive. */
-export function downloadFile(places: FilePlaces, text: string, caller: FileCaller): Download {
-  const place = placeToDownload(places, text, caller);
-  const found = find(place, text);
-  const name = place.below.at(-1) ?? place.mount.name;
-  const maskedName = maskedIn(place.below.slice(0, -1), caller)([name]);
+export function downloadFile(paths: FilePaths, text: string, caller: FileCaller): Download {
+  const resolved = resolveDownload(paths, text, caller);
+  const found = find(resolved, text);
+  const name = resolved.below.at(-1) ?? resolved.mount.name;
+  const maskedName = maskedIn(resolved.below.slice(0, -1), caller)([name]);
   if (found !== "folder") return maskedName === undefined ? fileDownload(name, found) : maskedDownload(maskedName, found);
   const part = {
-    open: () => DirectoryHandle.open(place.mount.path, place.below),
+    open: () => DirectoryHandle.open(resolved.mount.path, resolved.below),
     prefix: "",
-    isShown: shownIn(place.below, caller),
-    maskedName: maskedIn(place.below, caller),
+    isShown: shownIn(resolved.below, caller),
+    maskedName: maskedIn(resolved.below, caller),
   };
   return { filename: `${name}.zip`, open: () => zipStream([part]) };
 }
@@ -58,28 +58,28 @@ export function downloadFile(places: FilePlaces, text: string, caller: FileCalle
 /**
  * Returns the download of several files and folders as one zip archive. If two entries have the same name, the later name gets a number.
  */
-export function downloadFiles(places: FilePlaces, texts: readonly string[], caller: FileCaller): Download {
+export function downloadFiles(paths: FilePaths, texts: readonly string[], caller: FileCaller): Download {
   const taken = new Set<string>();
   const parts = texts.map((text): ZipPart => {
-    const place = placeToDownload(places, text, caller);
-    const found = find(place, text);
+    const resolved = resolveDownload(paths, text, caller);
+    const found = find(resolved, text);
     if (found !== "folder") closeSync(found);
-    const name = place.below.at(-1) ?? place.mount.name;
+    const name = resolved.below.at(-1) ?? resolved.mount.name;
     const zipName = freeName(name, taken);
     if (found === "folder") {
-      const open = () => DirectoryHandle.open(place.mount.path, place.below);
-      return { open, prefix: `${zipName}/`, isShown: shownIn(place.below, caller), maskedName: maskedIn(place.below, caller) };
+      const open = () => DirectoryHandle.open(resolved.mount.path, resolved.below);
+      return { open, prefix: `${zipName}/`, isShown: shownIn(resolved.below, caller), maskedName: maskedIn(resolved.below, caller) };
     }
-    const above = place.below.slice(0, -1);
-    const open = () => DirectoryHandle.open(place.mount.path, above);
+    const above = resolved.below.slice(0, -1);
+    const open = () => DirectoryHandle.open(resolved.mount.path, above);
     return { open, entry: name, entryName: zipName, prefix: "", isShown: () => true, maskedName: maskedIn(above, caller) };
   });
   return { filename: "files.zip", open: () => zipStream(parts) };
 }
 
-function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): FilePlace {
-  const place = places.readable(text, caller);
-  if (place) return place;
+function resolveDownload(paths: FilePaths, text: string, caller: FileCaller): ResolvedPath {
+  const resolved = paths.readable(text, caller);
+  if (resolved) return resolved;
   throw new ApiError(
     "PATH_REQUIRED",
     "The path is not a file or folder that can be downloaded. Begin the path with a directory from the file list.",
@@ -87,7 +87,7 @@ function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): 
 }
 
 /** Opens a file and returns the descriptor, which the caller must close. Returns "folder" if the path is a folder. */
-function find({ mount, below }: FilePlace, text: string): number | "folder" {
+function find({ mount, below }: ResolvedPath, text: string): number | "folder" {
   const name = below.at(-1);
   try {
     return inDirectoryHandle(DirectoryHandle.open(mount.path, below.slice(0, -1)), (folder) => {
@@ -145,7 +145,7 @@ function freeName(name: string, taken: Set<string>): string {
   return free;
 }
 
-async function listFolder(folder: DirectoryHandle, { path, below }: FilePlace, caller: FileCaller): Promise<FolderListing> {
+async function listFolder(folder: DirectoryHandle, { path, below }: ResolvedPath, caller: FileCaller): Promise<FolderListing> {
   const isShown = shownIn(below, caller);
   const entries: FileEntry[] = [];
   let hasMore = false;

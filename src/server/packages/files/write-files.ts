@@ -7,7 +7,7 @@ import type { UploadedFile } from "../../platform/uploaded-file.js";
 import { finish, syncFolder } from "../transactions/journal.js";
 import { asFileFailure, notFound, notWritable, taken } from "./file-transaction.js";
 import { assertEtag } from "./file-etag.js";
-import { checkNewName, type FileCaller, type FilePlace, type FilePlaces, type WritablePlace } from "./file-paths.js";
+import { checkNewName, type FileCaller, type ResolvedPath, type FilePaths, type WritablePath } from "./file-paths.js";
 import type { FileChange, PackageOwner } from "./mounts.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import { checkMetadata, checkSettings, type Unit } from "./package-folder.js";
@@ -16,25 +16,25 @@ const fileMode = 0o644;
 
 /** Changes files in package folders. Each public method is one operation of the file API. */
 export class FileWriter {
-  readonly #places: FilePlaces;
-  readonly #keeper: PackageOwner;
+  readonly #paths: FilePaths;
+  readonly #owner: PackageOwner;
 
-  constructor(options: { places: FilePlaces; keeper: PackageOwner }) {
-    this.#places = options.places;
-    this.#keeper = options.keeper;
+  constructor(options: { paths: FilePaths; owner: PackageOwner }) {
+    this.#paths = options.paths;
+    this.#owner = options.owner;
   }
 
   /** Creates a folder and its missing parents. */
   async makeFolder(text: string, caller: FileCaller): Promise<void> {
-    const place = this.#places.writable(text, caller);
-    for (const name of place.inUnit) checkNewName(name);
-    await this.#change(text, [place.unit], {
+    const resolved = this.#paths.writable(text, caller);
+    for (const name of resolved.inUnit) checkNewName(name);
+    await this.#change(text, [resolved.unit], {
       check: () => {
-        if (kindAt(place) !== "nothing") throw taken(text);
+        if (kindAt(resolved) !== "nothing") throw taken(text);
       },
       hasSteps: true,
-      apply: (_aside, rootOf) => DirectoryHandle.open(rootOf(place.mount.path), place.below, { isMade: true }).close(),
-      settle: (rootOf) => syncWay(rootOf(place.mount.path), place.below),
+      apply: (_aside, rootOf) => DirectoryHandle.open(rootOf(resolved.mount.path), resolved.below, { isMade: true }).close(),
+      settle: (rootOf) => syncWay(rootOf(resolved.mount.path), resolved.below),
     });
   }
 
@@ -51,51 +51,53 @@ export class FileWriter {
     assertOneEach(files, etags, "ETag");
     const targets = files.map(({ path: source, filename }, index) => {
       const text = `${folder.replace(/\/$/, "")}/${names?.[index] ?? filename}`;
-      const place = this.#places.inUnit(text, caller);
-      for (const name of place.inUnit) checkNewName(name);
-      return { source, text, place, aside: String(index) };
+      const resolved = this.#paths.inUnit(text, caller);
+      for (const name of resolved.inUnit) checkNewName(name);
+      return { source, text, resolved, aside: String(index) };
     });
-    refuseOverlap(targets.map(({ place }) => place.path));
-    const units = [...new Map(targets.map(({ place }) => [place.unit.folder, place.unit])).values()];
+    refuseOverlap(targets.map(({ resolved }) => resolved.path));
+    const units = [...new Map(targets.map(({ resolved }) => [resolved.unit.folder, resolved.unit])).values()];
     const refuseFolders = () => {
-      for (const { place, text } of targets) if (kindAt(place) === "folder") throw taken(text);
+      for (const { resolved, text } of targets) if (kindAt(resolved) === "folder") throw taken(text);
     };
     const rootChanges = (aside: string) =>
       units.map((unit) => {
-        const atRoot = targets.filter(({ place }) => place.unit.folder === unit.folder && place.inUnit.length === 1);
-        const come = new Map(
-          atRoot.map(({ place, aside: name }) => [place.name, (read: (file: string) => void) => read(path.join(aside, name))] as const),
+        const atRoot = targets.filter(({ resolved }) => resolved.unit.folder === unit.folder && resolved.inUnit.length === 1);
+        const added = new Map(
+          atRoot.map(
+            ({ resolved, aside: name }) => [resolved.name, (read: (file: string) => void) => read(path.join(aside, name))] as const,
+          ),
         );
-        return { unit, come };
+        return { unit, added };
       });
     await this.#change(folder, units, {
       prepare: async (aside) => {
         refuseFolders();
         for (const target of targets) await copyDurably(target.source, path.join(aside, target.aside));
-        for (const change of rootChanges(aside)) await checkSettings(this.#keeper, caller, change);
+        for (const change of rootChanges(aside)) await checkSettings(this.#owner, caller, change);
       },
       check: (aside) => {
         refuseFolders();
-        for (const change of rootChanges(aside)) checkMetadata(this.#keeper, caller, change);
+        for (const change of rootChanges(aside)) checkMetadata(this.#owner, caller, change);
         // Compares the ETags last. From here on, the lock prevents changes by other operations.
-        for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
+        for (const [index, { resolved }] of targets.entries()) if (etags) assertEtag(resolved, etags[index] as string);
       },
       hasSteps: true,
       apply: (aside, rootOf) => {
-        for (const { place, aside: name } of targets) {
-          const parent = DirectoryHandle.open(rootOf(place.mount.path), place.below.slice(0, -1), { isMade: true });
-          inDirectoryHandle(parent, () => renameSync(path.join(aside, name), parent.pathOf(place.name)));
+        for (const { resolved, aside: name } of targets) {
+          const parent = DirectoryHandle.open(rootOf(resolved.mount.path), resolved.below.slice(0, -1), { isMade: true });
+          inDirectoryHandle(parent, () => renameSync(path.join(aside, name), parent.pathOf(resolved.name)));
         }
       },
       settle: async (rootOf) => {
-        for (const { place } of targets) await syncWay(rootOf(place.mount.path), place.below.slice(0, -1));
+        for (const { resolved } of targets) await syncWay(rootOf(resolved.mount.path), resolved.below.slice(0, -1));
       },
     });
   }
 
   /** Returns whether callers can change files in a package folder. The folder is an absolute path. */
   isWritable(folder: string): boolean {
-    return this.#places.unitAt(folder) !== undefined;
+    return this.#paths.unitAt(folder) !== undefined;
   }
 
   /**
@@ -107,58 +109,58 @@ export class FileWriter {
     { fileName, text }: { fileName: string; text: string },
     { caller, check }: { caller: FileCaller; check: () => void },
   ): Promise<void> {
-    const unitPath = this.#places.unitAt(folder);
+    const unitPath = this.#paths.unitAt(folder);
     if (unitPath === undefined) throw notWritable(path.basename(folder), "files can be changed only in the folder of an uploaded package");
     const filePath = `${unitPath}/${fileName}`;
-    const place = this.#places.inUnit(filePath, caller);
+    const resolved = this.#paths.inUnit(filePath, caller);
     const rootChange = (aside: string) => ({
-      unit: place.unit,
-      come: new Map([[fileName, (read: (file: string) => void) => read(path.join(aside, fileName))]]),
+      unit: resolved.unit,
+      added: new Map([[fileName, (read: (file: string) => void) => read(path.join(aside, fileName))]]),
     });
-    await this.#change(filePath, [place.unit], {
+    await this.#change(filePath, [resolved.unit], {
       prepare: async (aside) => {
         const file = path.join(aside, fileName);
         await writeFile(file, text, { mode: fileMode });
         await makeDurable(file);
-        await checkSettings(this.#keeper, caller, rootChange(aside));
+        await checkSettings(this.#owner, caller, rootChange(aside));
       },
       check: (aside) => {
-        checkMetadata(this.#keeper, caller, rootChange(aside));
+        checkMetadata(this.#owner, caller, rootChange(aside));
         check();
       },
       apply: (aside, rootOf) => {
-        const parent = DirectoryHandle.open(rootOf(place.mount.path), place.below.slice(0, -1), { isMade: true });
+        const parent = DirectoryHandle.open(rootOf(resolved.mount.path), resolved.below.slice(0, -1), { isMade: true });
         inDirectoryHandle(parent, () => renameSync(path.join(aside, fileName), parent.pathOf(fileName)));
       },
-      settle: (rootOf) => syncWay(rootOf(place.mount.path), place.below.slice(0, -1)),
+      settle: (rootOf) => syncWay(rootOf(resolved.mount.path), resolved.below.slice(0, -1)),
     });
   }
 
   /** Renames a file or folder within its parent folder. */
   async rename(text: string, newName: string, caller: FileCaller): Promise<void> {
-    const from = this.#places.inUnit(text, caller);
+    const from = this.#paths.inUnit(text, caller);
     checkNewName(newName);
-    await this.#relocate(from, this.#places.inUnit([from.mount.name, ...from.below.slice(0, -1), newName].join("/"), caller), caller);
+    await this.#relocate(from, this.#paths.inUnit([from.mount.name, ...from.below.slice(0, -1), newName].join("/"), caller), caller);
   }
 
   /** Moves an entry into an existing folder, or to a path that does not exist. */
   async move(text: string, destination: string, caller: FileCaller): Promise<void> {
-    const from = this.#places.inUnit(text, caller);
-    await this.#places.prepare(destination, caller);
-    const into = this.#places.writable(destination, caller);
-    if (kindAt(into) === "folder") return this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
-    const to = this.#places.inUnit(destination, caller);
+    const from = this.#paths.inUnit(text, caller);
+    await this.#paths.prepare(destination, caller);
+    const into = this.#paths.writable(destination, caller);
+    if (kindAt(into) === "folder") return this.#relocate(from, this.#paths.inUnit(`${into.path}/${from.name}`, caller), caller);
+    const to = this.#paths.inUnit(destination, caller);
     checkNewName(to.name);
     await this.#relocate(from, to, caller);
   }
 
   /** Moves an entry into an existing folder. */
   async moveInto(text: string, folder: string, caller: FileCaller): Promise<void> {
-    const from = this.#places.inUnit(text, caller);
-    await this.#places.prepare(folder, caller);
-    const into = this.#places.writable(folder, caller);
+    const from = this.#paths.inUnit(text, caller);
+    await this.#paths.prepare(folder, caller);
+    const into = this.#paths.writable(folder, caller);
     if (kindAt(into) !== "folder") throw notFound(folder);
-    await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
+    await this.#relocate(from, this.#paths.inUnit(`${into.path}/${from.name}`, caller), caller);
   }
 
   /**
@@ -166,14 +168,14 @@ export class FileWriter {
    * the package folder.
    */
   async remove(text: string, caller: FileCaller): Promise<void> {
-    const place = this.#places.writable(text, caller);
-    const { unit, below, inUnit } = place;
+    const resolved = this.#paths.writable(text, caller);
+    const { unit, below, inUnit } = resolved;
     const above = below.slice(0, -1);
     const name = below.at(-1) as string;
     let kept = above;
     await this.#change(text, [unit], {
       check: () => {
-        if (inUnit.length === 1) checkMetadata(this.#keeper, caller, { unit, gone: [name] });
+        if (inUnit.length === 1) checkMetadata(this.#owner, caller, { unit, removed: [name] });
       },
       apply: (aside, rootOf) => {
         const movedTo = path.join(aside, "taken");
@@ -186,7 +188,7 @@ export class FileWriter {
     });
   }
 
-  async #relocate(from: WritablePlace & { name: string }, to: WritablePlace & { name: string }, caller: FileCaller): Promise<void> {
+  async #relocate(from: WritablePath & { name: string }, to: WritablePath & { name: string }, caller: FileCaller): Promise<void> {
     if (to.path.startsWith(`${from.path}/`)) {
       throw new ApiError("INVALID_REQUEST", `The folder ${shown(from.path)} cannot be moved into itself. Choose another target folder.`);
     }
@@ -197,11 +199,11 @@ export class FileWriter {
     await this.#change(from.path, [to.unit, from.unit], {
       check: () => {
         if (kindAt(to) !== "nothing") throw taken(to.path);
-        const gone = from.inUnit.length === 1 ? [from.name] : [];
-        const come = to.inUnit.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
+        const removed = from.inUnit.length === 1 ? [from.name] : [];
+        const added = to.inUnit.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
         const isWithin = to.unit.folder === from.unit.folder;
-        checkMetadata(this.#keeper, caller, { unit: to.unit, ...(isWithin && { gone }), ...(come && { come }) });
-        if (!isWithin) checkMetadata(this.#keeper, caller, { unit: from.unit, gone });
+        checkMetadata(this.#owner, caller, { unit: to.unit, ...(isWithin && { removed }), ...(added && { added }) });
+        if (!isWithin) checkMetadata(this.#owner, caller, { unit: from.unit, removed });
       },
       apply: (_aside, rootOf) => {
         inDirectoryHandle(DirectoryHandle.open(rootOf(from.mount.path), fromParent), (source) => {
@@ -228,7 +230,7 @@ export class FileWriter {
     change: Omit<FileChange, "apply"> & { apply: (...args: Parameters<FileChange["apply"]>) => string | undefined | void },
   ): Promise<void> {
     try {
-      await this.#keeper.changeFiles(units, { ...change, apply: (...args) => change.apply(...args) ?? undefined });
+      await this.#owner.changeFiles(units, { ...change, apply: (...args) => change.apply(...args) ?? undefined });
     } catch (error) {
       throw asFileFailure(error, text);
     }
@@ -236,7 +238,7 @@ export class FileWriter {
 }
 
 /** Returns whether a path is a folder, an entry of another kind, or missing. Does not follow links. */
-function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" | "other" {
+function kindAt({ mount, below, path: text }: ResolvedPath): "nothing" | "folder" | "other" {
   try {
     return inDirectoryHandle(DirectoryHandle.open(mount.path, below.slice(0, -1)), (parent) => {
       const stat = parent.stat(below.at(-1) as string);

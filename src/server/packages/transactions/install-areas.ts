@@ -65,7 +65,7 @@ export class InstallAreas {
   }
 }
 
-export interface Retiring {
+export interface RetireOptions {
   /**
    * Called after a package folder was replaced or removed. No new isolate must use the old content. Running isolates read from `movedTo`
    * until the promise resolves.
@@ -75,7 +75,7 @@ export interface Retiring {
 }
 
 /** Calls `retire` for a replaced folder. Only logs an error, because the change has already happened. */
-export async function retireFolder({ retire, log }: Retiring, folder: string, movedTo: string | undefined): Promise<void> {
+export async function retireFolder({ retire, log }: RetireOptions, folder: string, movedTo: string | undefined): Promise<void> {
   try {
     await retire(folder, movedTo);
   } catch (error) {

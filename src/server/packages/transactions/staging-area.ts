@@ -142,7 +142,7 @@ export class StagingArea {
       if (isGone) this.#removeOwnFolder();
       else void this.#removeLarge(folder);
     } catch (error) {
-      this.#tellOfRest(folder, error);
+      this.#logLeftover(folder, error);
     }
   }
 
@@ -151,7 +151,7 @@ export class StagingArea {
       await this.#persist(folder, () => this.#remover.remove(folder));
       if (!this.#remover.isClosed) this.#removeOwnFolder();
     } catch (error) {
-      this.#tellOfRest(folder, error);
+      this.#logLeftover(folder, error);
     }
   }
 
@@ -169,7 +169,7 @@ export class StagingArea {
     try {
       this.#removeOwnFolder();
     } catch (error) {
-      this.#tellOfRest(this.#folder, error);
+      this.#logLeftover(this.#folder, error);
     }
   }
 
@@ -188,7 +188,7 @@ export class StagingArea {
     }
   }
 
-  #tellOfRest(folder: string, error: unknown): void {
+  #logLeftover(folder: string, error: unknown): void {
     this.#log.warn({ err: error, folder }, "a staging folder could not be deleted; the next start tries again");
   }
 }

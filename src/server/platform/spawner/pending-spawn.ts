@@ -10,7 +10,7 @@ import path from "node:path";
  * starts and wait in the accept queue. The daemon accepts one socket per turn of the event loop.
  */
 const quietTimeMs = 1000;
-const looksPerQuietTime = 5;
+const checksPerQuietTime = 5;
 
 /** Length of the accept queue. The sockets of all processes that start at the same time fit into it. The system can set a lower limit. */
 const mostWaiting = 4096;
@@ -89,12 +89,12 @@ export class PendingSpawn {
   /** Waits until all sockets are connected, or no socket connects for `quietTimeMs`. */
   async #awaitSockets(): Promise<void> {
     let seenCount = this.#options.arrivalCount();
-    let quietLooks = 0;
-    const end = setStallTolerantInterval(quietTimeMs / looksPerQuietTime, () => {
+    let quietChecks = 0;
+    const end = setStallTolerantInterval(quietTimeMs / checksPerQuietTime, () => {
       const count = this.#options.arrivalCount();
-      quietLooks = count === seenCount ? quietLooks + 1 : 0;
+      quietChecks = count === seenCount ? quietChecks + 1 : 0;
       seenCount = count;
-      if (quietLooks === looksPerQuietTime) this.#connected.resolve();
+      if (quietChecks === checksPerQuietTime) this.#connected.resolve();
     });
     await this.#connected.promise;
     end();

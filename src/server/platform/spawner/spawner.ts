@@ -42,14 +42,14 @@ class Spawner {
     const pending = new PendingSpawn({
       descriptors: order.descriptors,
       arrivalCount: () => this.#socket.arrivalCount,
-      kill: () => this.#tell({ kill: id }),
+      kill: () => this.#send({ kill: id }),
     });
     this.#spawns.set(id, pending);
     // Keeps the daemon running while a process that the spawner has started still runs.
     this.#process.channel?.ref();
     // Waits for both promises, because a process can end before the daemon has accepted its sockets.
     void Promise.allSettled([pending.process, pending.over]).then(() => this.#forget(id));
-    if (this.#process.connected) this.#tell({ ...order, id });
+    if (this.#process.connected) this.#send({ ...order, id });
     else pending.abandon();
     return await pending.process;
   }
@@ -60,7 +60,7 @@ class Spawner {
   }
 
   /** Sends an order to the spawner. Ignores an error, because the handler of the event "exit" treats all processes of an ended spawner. */
-  #tell(order: SpawnerOrder): void {
+  #send(order: SpawnerOrder): void {
     if (this.#process.connected) this.#process.send(order, () => undefined);
   }
 

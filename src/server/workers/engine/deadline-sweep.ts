@@ -48,11 +48,11 @@ export class DeadlineSweep {
   }
 
   readonly #sweep = (nowMs: number): void => {
-    const { isWaitingForPlace } = this.#starter;
+    const { isWaitingForPool } = this.#starter;
     // Extends the deadline of waiting calls while an isolate starts, by two start timeouts: one for the process and one for the module.
     // Does not extend the deadline while the start waits because the pool is full.
-    const graceMs = isWaitingForPlace || !this.#isolateSet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
-    this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#isolateSet.isEmpty ? saturated() : timedOut(call)));
+    const graceMs = isWaitingForPool || !this.#isolateSet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
+    this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPool && this.#isolateSet.isEmpty ? saturated() : timedOut(call)));
     for (const call of this.#receiving) {
       if (call.isStalled(nowMs)) call.fail(stalled(call));
       if (!call.isReceiving) this.#receiving.delete(call);

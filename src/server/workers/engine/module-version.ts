@@ -62,7 +62,7 @@ export class ModuleVersion implements VersionHandler {
   readonly #isolateSet: IsolateSet;
   readonly #sweep: DeadlineSweep;
   #isRetired = false;
-  #onQuiet: (() => void) | undefined;
+  #onDrained: (() => void) | undefined;
 
   constructor(options: ModuleWorkerOptions) {
     this.#options = options;
@@ -93,7 +93,7 @@ export class ModuleVersion implements VersionHandler {
       starter,
       queue,
       output,
-      onQuiet: () => this.#noteIdle(),
+      onIdle: () => this.#noteIdle(),
     });
     this.#sweep = new DeadlineSweep({
       receiving: this.#receiving,
@@ -101,7 +101,7 @@ export class ModuleVersion implements VersionHandler {
       isolateSet: this.#isolateSet,
       starter,
       timeoutMs: manifest.timeout,
-      onSwept: () => this.#noteQuiet(),
+      onSwept: () => this.#noteDrained(),
     });
   }
 
@@ -157,8 +157,8 @@ export class ModuleVersion implements VersionHandler {
   }
 
   async drain(): Promise<void> {
-    if (this.#isQuiet()) return;
-    await new Promise<void>((resolve) => (this.#onQuiet = resolve));
+    if (this.#isIdle()) return;
+    await new Promise<void>((resolve) => (this.#onDrained = resolve));
   }
 
   readonly #onReceived = (call: WorkerCall): void => {
@@ -180,14 +180,14 @@ export class ModuleVersion implements VersionHandler {
 
   #noteIdle(): void {
     this.#options.pool.noteIdle();
-    this.#noteQuiet();
+    this.#noteDrained();
   }
 
-  #noteQuiet(): void {
-    if (this.#onQuiet && this.#isQuiet()) this.#onQuiet();
+  #noteDrained(): void {
+    if (this.#onDrained && this.#isIdle()) this.#onDrained();
   }
 
-  #isQuiet(): boolean {
+  #isIdle(): boolean {
     return this.#queue.length === 0 && this.#isolateSet.isIdle;
   }
 }

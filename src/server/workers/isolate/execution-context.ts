@@ -3,23 +3,23 @@ import { setImmediate } from "node:timers";
 /** Counts the promises of `waitUntil` that have not settled. Reports the count to the daemon at most once per turn of the event loop. */
 export class BackgroundWork {
   #pending = 0;
-  #told = 0;
+  #reportedPending = 0;
   #isScheduled = false;
-  readonly #tell: (pending: number) => void;
+  readonly #reportPending: (pending: number) => void;
   readonly #report: (error: unknown) => void;
 
-  constructor(options: { tell: (pending: number) => void; report: (error: unknown) => void }) {
-    this.#tell = options.tell;
+  constructor(options: { reportPending: (pending: number) => void; report: (error: unknown) => void }) {
+    this.#reportPending = options.reportPending;
     this.#report = options.report;
   }
 
   add(promise: unknown): void {
     this.#pending += 1;
-    if (this.#told === 0) {
+    if (this.#reportedPending === 0) {
       // Reports the first promise in the same write as the response. Otherwise the daemon could stop a draining isolate before the promise
       // settles.
-      this.#told = this.#pending;
-      this.#tell(this.#pending);
+      this.#reportedPending = this.#pending;
+      this.#reportPending(this.#pending);
     } else this.#schedule();
     void this.#settle(promise);
   }
@@ -30,9 +30,9 @@ export class BackgroundWork {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      if (this.#pending === this.#told) return;
-      this.#told = this.#pending;
-      this.#tell(this.#pending);
+      if (this.#pending === this.#reportedPending) return;
+      this.#reportedPending = this.#pending;
+      this.#reportPending(this.#pending);
     });
   }
 

@@ -47,7 +47,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
     queuedBytes: () => channel.queuedBytes,
     tidy: (text) => hidePaths(positions.map(text)),
   });
-  const work = new BackgroundWork({ tell: (pending) => writer.number(FrameKind.Background, 0, pending), report: log.report });
+  const work = new BackgroundWork({ reportPending: (pending) => writer.number(FrameKind.Background, 0, pending), report: log.report });
   const webSockets = new WebSockets(writer);
   const events = installWebGlobals(log.report);
   const onDone = (id: number): void => {

@@ -1,5 +1,5 @@
 /** Receiver of the messages that one end of a `WebSocketPair` sends. */
-export interface Outlet {
+export interface MessageReceiver {
   /** Number of bytes that the receiver has not accepted yet. */
   readonly bufferedAmount: number;
   /** Sends a message. The caller must not change the bytes afterwards. */
@@ -11,16 +11,16 @@ export interface Outlet {
 interface Entry {
   readonly sizeBytes: number;
   /** Passes the entry to its receiver. Undefined while a Blob is being read. */
-  send: ((outlet: Outlet) => void) | undefined;
+  send: ((receiver: MessageReceiver) => void) | undefined;
 }
 
 /** Send queue of one WebSocket. Calls of `send` and `close` stay in order, although a Blob is read asynchronously. */
 export class SendQueue {
   readonly #waiting: Entry[] = [];
-  readonly #outlet: () => Outlet;
+  readonly #receiver: () => MessageReceiver;
 
-  constructor(outlet: () => Outlet) {
-    this.#outlet = outlet;
+  constructor(receiver: () => MessageReceiver) {
+    this.#receiver = receiver;
   }
 
   get bufferedAmount(): number {
@@ -28,11 +28,11 @@ export class SendQueue {
   }
 
   message(data: string | Uint8Array): void {
-    this.#add(typeof data === "string" ? Buffer.byteLength(data) : data.byteLength, (outlet) => outlet.message(data));
+    this.#add(typeof data === "string" ? Buffer.byteLength(data) : data.byteLength, (receiver) => receiver.message(data));
   }
 
   close(code: number, reason: string): void {
-    this.#add(0, (outlet) => outlet.close(code, reason));
+    this.#add(0, (receiver) => receiver.close(code, reason));
   }
 
   async blob(blob: Blob): Promise<void> {
@@ -40,17 +40,17 @@ export class SendQueue {
     this.#waiting.push(entry);
     try {
       const bytes = new Uint8Array(await blob.arrayBuffer());
-      entry.send = (outlet) => outlet.message(bytes);
+      entry.send = (receiver) => receiver.message(bytes);
     } catch (error) {
       entry.send = () => undefined;
       throw error;
     } finally {
-      while (this.#waiting[0]?.send) this.#waiting.shift()?.send?.(this.#outlet());
+      while (this.#waiting[0]?.send) this.#waiting.shift()?.send?.(this.#receiver());
     }
   }
 
-  #add(sizeBytes: number, send: (outlet: Outlet) => void): void {
-    if (this.#waiting.length === 0) send(this.#outlet());
+  #add(sizeBytes: number, send: (receiver: MessageReceiver) => void): void {
+    if (this.#waiting.length === 0) send(this.#receiver());
     else this.#waiting.push({ sizeBytes, send });
   }
 }

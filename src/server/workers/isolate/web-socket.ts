@@ -1,6 +1,6 @@
 import { closeReasonBytes } from "../protocol/frames.js";
 import { CloseCode, isSendableCode } from "../protocol/web-socket-frames.js";
-import { SendQueue, type Outlet } from "./send-queue.js";
+import { SendQueue, type MessageReceiver } from "./send-queue.js";
 
 const readyStates = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 } as const;
 const platform = globalThis as { CloseEvent?: typeof PolyfilledCloseEvent; ErrorEvent?: typeof PolyfilledErrorEvent };
@@ -27,8 +27,8 @@ export class PairedWebSocket extends EventTarget {
   #protocol = "";
   #peer: PairedWebSocket | undefined;
   /** Receiver of this end's messages if the other end is the client's connection. */
-  #outlet: Outlet | undefined;
-  readonly #outbox = new SendQueue(() => this.#outlet ?? (this.#peer as PairedWebSocket).#inlet);
+  #receiver: MessageReceiver | undefined;
+  readonly #outbox = new SendQueue(() => this.#receiver ?? (this.#peer as PairedWebSocket).#inlet);
   readonly #arrivals: Arrival[] = [];
   #isAccepted = false;
   #isHandedOver = false;
@@ -56,17 +56,17 @@ export class PairedWebSocket extends EventTarget {
     return typeof value === "object" && value !== null && #peer in value;
   }
 
-  /** Makes `end` the client's connection. The messages of the other end then go to the outlet. Returns false if `end` is in use. */
-  static handOver(end: PairedWebSocket, toOutlet: (server: PairedWebSocket) => Outlet, protocol: string): boolean {
+  /** Makes `end` the client's connection. The messages of the other end then go to the receiver. Returns false if `end` is in use. */
+  static handOver(end: PairedWebSocket, toReceiver: (server: PairedWebSocket) => MessageReceiver, protocol: string): boolean {
     const server = end.#peer as PairedWebSocket;
     if (end.#isAccepted || end.#isHandedOver) return false;
     end.#isHandedOver = true;
     server.#protocol = end.#protocol = protocol;
-    const outlet = toOutlet(server);
-    server.#outlet = outlet;
+    const receiver = toReceiver(server);
+    server.#receiver = receiver;
     for (const { data, close } of end.#arrivals.splice(0)) {
-      if (data !== undefined) outlet.message(data);
-      if (close) outlet.close(close.code, close.reason);
+      if (data !== undefined) receiver.message(data);
+      if (close) receiver.close(close.code, close.reason);
     }
     return true;
   }
@@ -90,7 +90,7 @@ export class PairedWebSocket extends EventTarget {
   }
 
   get bufferedAmount(): number {
-    return this.#outbox.bufferedAmount + (this.#outlet?.bufferedAmount ?? 0);
+    return this.#outbox.bufferedAmount + (this.#receiver?.bufferedAmount ?? 0);
   }
 
   get binaryType(): BinaryType {
@@ -169,7 +169,7 @@ export class PairedWebSocket extends EventTarget {
   }
 
   /** Receiver of the other end's messages if no end is the client's connection. */
-  readonly #inlet: Outlet = {
+  readonly #inlet: MessageReceiver = {
     bufferedAmount: 0,
     message: (data) => this.#arrive({ data }),
     close: (code, reason) => this.#arrive({ close: { code, reason } }),
@@ -202,7 +202,7 @@ export class PairedWebSocket extends EventTarget {
     const isFirst = this.#readyState === readyStates.OPEN;
     this.#readyState = readyStates.CLOSED;
     // Responds to a close of the other end. If the client has closed the connection, the daemon has already responded.
-    if (isFirst && !this.#outlet) this.#outbox.close(code, reason);
+    if (isFirst && !this.#receiver) this.#outbox.close(code, reason);
     const wasClean = code !== CloseCode.Abnormal;
     if (!wasClean) this.dispatchEvent(errorEvent("The connection was lost."));
     this.dispatchEvent(closeEvent({ code, reason, wasClean }));

@@ -2,7 +2,7 @@ import type { FrameWriter } from "../protocol/frame-writer.js";
 import { FrameKind, pieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
 import { PairedWebSocket } from "./web-socket.js";
 import { CloseCode, readClose, writeClose, MessageFragmenter, type SocketClose } from "../protocol/web-socket-frames.js";
-import type { Outlet } from "./send-queue.js";
+import type { MessageReceiver } from "./send-queue.js";
 
 /**
  * Maximum number of bytes that the worker has sent and the client has not received. Above this number, the isolate closes the WebSocket
@@ -60,7 +60,7 @@ function protocolOf(head: string): string {
  * A client's WebSocket inside the isolate. Sends the messages of the worker's end as frames, and delivers received messages to the worker's
  * end.
  */
-class WebSocketChannel implements Outlet {
+class WebSocketChannel implements MessageReceiver {
   readonly #number: number;
   readonly #writer: FrameWriter;
   readonly #server: PairedWebSocket;

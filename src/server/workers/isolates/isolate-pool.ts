@@ -19,7 +19,7 @@ interface Waiter {
   readonly needs: IsolateNeeds;
   readonly sinceMs: number;
   isWanted(): boolean;
-  resolve(place: Place): void;
+  resolve(reserved: ReservedIsolate): void;
   reject(error: ApiError): void;
 }
 
@@ -37,7 +37,7 @@ export interface PoolNumbers {
 }
 
 /** An isolate that the pool has reserved for one caller. The isolate counts toward the maximum number of isolates of the pool. */
-export interface Place {
+export interface ReservedIsolate {
   readonly isolate: Promise<IsolateProcess>;
 }
 
@@ -97,16 +97,16 @@ export class IsolatePool {
    * Reserves an isolate. If the pool is full, first waits until another isolate has exited. Rejects with WORKER_POOL_SATURATED when
    * `isWanted` returns false.
    */
-  acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
+  acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<ReservedIsolate> {
     if (this.#isClosed) return Promise.reject(closing());
-    if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#place(needs));
+    if (this.#freeCapacity(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#reserve(needs));
     this.#patienceTimer ??= setInterval(this.#drainForWaitingStarts, longestWaitMs / 2).unref();
     return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
 
   /** Called when an isolate has become idle. The pool can stop it for a start that waits. */
   noteIdle(): void {
-    if (this.#waiters.length > 0) this.#makeRoom(this.#waiters.length);
+    if (this.#waiters.length > 0) this.#freeCapacity(this.#waiters.length);
   }
 
   async close(): Promise<void> {
@@ -122,7 +122,7 @@ export class IsolatePool {
    * Returns true if the pool is not full. Otherwise drains idle isolates until `wanted` isolates are stopping. Begins with the isolate that
    * has been idle longest.
    */
-  #makeRoom(wanted: number): boolean {
+  #freeCapacity(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;
     const leaving = [...this.#taken].filter((isolate) => isolate.isTerminating).length;
     if (leaving >= wanted) return false;
@@ -156,7 +156,7 @@ export class IsolatePool {
     for (const waiter of unwanted) waiter.reject(noRequestWaits());
   }
 
-  #place(needs: IsolateNeeds): Place {
+  #reserve(needs: IsolateNeeds): ReservedIsolate {
     const isolate = this.#take(needs);
     // Prevents an unhandled rejection, because the caller can await the isolate later.
     isolate.catch(() => undefined);
@@ -182,9 +182,9 @@ export class IsolatePool {
   }
 
   #serveWaiters(): void {
-    while (this.#waiters.length > 0 && this.#makeRoom(this.#waiters.length)) {
+    while (this.#waiters.length > 0 && this.#freeCapacity(this.#waiters.length)) {
       const waiter = this.#waiters.shift() as Waiter;
-      if (waiter.isWanted()) waiter.resolve(this.#place(waiter.needs));
+      if (waiter.isWanted()) waiter.resolve(this.#reserve(waiter.needs));
       else waiter.reject(noRequestWaits());
     }
   }

@@ -154,7 +154,7 @@ export class IsolateProcess {
 
   /**
    * Returns false while the event loop of the isolate is possibly blocked. A ping is then pending, and the response to it triggers
-   * `onRoom`.
+   * `onCapacity`.
    */
   isResponsive(): boolean {
     if (this.calls.runningCount > 0 && performance.now() - this.#channel.lastReadMs > pingAfterMs) this.#probe.ask(Infinity);
@@ -217,8 +217,8 @@ export class IsolateProcess {
       onFrame: this.#onFrame,
       onRead: () => this.calls.uncork(),
       onDrain: () => {
-        this.#sockets.onRoom();
-        this.events?.onRoom(this);
+        this.#sockets.onCapacity();
+        this.events?.onCapacity(this);
       },
       onViolation: (reason) => this.kill(reason),
       // Kills the isolate if its channel closes, because the worker can close the channel and continue to run.
@@ -247,7 +247,7 @@ export class IsolateProcess {
         return this.#step.fail(JSON.parse(buffer.toString("utf8", start, end)) as Partial<LoadFailure>);
       case FrameKind.Pong:
         this.#probe.onPong();
-        this.events?.onRoom(this);
+        this.events?.onCapacity(this);
         return;
       case FrameKind.Log:
         return this.#output.onFrame(payload);
@@ -276,7 +276,7 @@ export class IsolateProcess {
 
   #settle(): void {
     if (this.#state === "draining" && this.isIdle) void this.terminate();
-    this.events?.onRoom(this);
+    this.events?.onCapacity(this);
   }
 
   /** Waits until the daemon has read all output of the exited process, then reports the exit. */
@@ -309,7 +309,7 @@ export class IsolateProcess {
 /** Functions by which an isolate notifies its isolate set. Set before the isolate loads a worker. */
 export interface IsolateEvents {
   /** Called after the end of a call, or when the channel accepts bytes again. The isolate can then accept a call, or is idle. */
-  onRoom(isolate: IsolateProcess): void;
+  onCapacity(isolate: IsolateProcess): void;
   /** Called after the process has exited. `end` is the reason, such as `was killed because …`. */
   onExit(isolate: IsolateProcess, end: string): void;
   /** Called when the worker has written output or thrown an uncaught error. */

@@ -27,7 +27,7 @@ export class IsolateSet {
   readonly #queue: CallQueue;
   readonly #output: WorkerOutput;
   /** Called when an isolate has become idle or has exited. */
-  readonly #onQuiet: () => void;
+  readonly #onIdle: () => void;
   readonly #isEphemeral: boolean;
   readonly #most: number;
   /**
@@ -53,7 +53,7 @@ export class IsolateSet {
     starter: IsolateStarter;
     queue: CallQueue;
     output: WorkerOutput;
-    onQuiet: () => void;
+    onIdle: () => void;
   }) {
     const { manifest } = options.version;
     this.#version = options.version;
@@ -62,7 +62,7 @@ export class IsolateSet {
     this.#starter = options.starter;
     this.#queue = options.queue;
     this.#output = options.output;
-    this.#onQuiet = options.onQuiet;
+    this.#onIdle = options.onIdle;
     this.#isEphemeral = manifest.ttl === 0;
     const { instances } = manifest;
     this.#most = (instances === "auto" ? availableParallelism() : instances) * (this.#isEphemeral ? freshIsolatesPerInstance : 1);
@@ -251,7 +251,7 @@ export class IsolateSet {
     const failure = toApiError(error);
     this.#output.runtime("error", failure.message, { err: failure.cause, code: failure.code });
     if (this.#isRetired) return;
-    if (failure.code === "WORKER_START_FAILED") this.#tell("start-failed", failure.message);
+    if (failure.code === "WORKER_START_FAILED") this.#reportTrouble("start-failed", failure.message);
     if (failure.code === "WORKER_START_FAILED") this.#noteCrash();
     // Fails the waiting calls, because no draining isolate accepts them. Otherwise they would start isolates repeatedly until the last
     // draining isolate has exited.
@@ -265,10 +265,10 @@ export class IsolateSet {
     if (restMs <= 0) return;
     const text = `The worker failed repeatedly. The next start is delayed by ${Math.ceil(restMs / 1000)} s.`;
     this.#output.runtime("warn", text);
-    this.#tell("backoff", text, restMs);
+    this.#reportTrouble("backoff", text, restMs);
   }
 
-  #tell(kind: WorkerTrouble["kind"], message: string, restMs?: number): void {
+  #reportTrouble(kind: WorkerTrouble["kind"], message: string, restMs?: number): void {
     const { name, version } = this.#version;
     this.#observer?.troubled({ name, version, kind, message, restMs });
   }
@@ -284,18 +284,18 @@ export class IsolateSet {
   }
 
   readonly #events: IsolateEvents = {
-    onRoom: (isolate) => {
+    onCapacity: (isolate) => {
       if (this.#queue.length > 0) this.#feed(isolate);
-      if (isolate.isIdle) this.#onQuiet();
+      if (isolate.isIdle) this.#onIdle();
     },
     onExit: (isolate, end) => {
       const wasRunning = this.#isolates.delete(isolate);
       if (wasRunning) this.#observer?.terminated(this.#described(isolate));
       if (wasRunning && isolate.hasCrashed) {
-        this.#tell("crashed", `The isolate ${end}.`);
+        this.#reportTrouble("crashed", `The isolate ${end}.`);
         this.#noteCrash();
       }
-      this.#onQuiet();
+      this.#onIdle();
       if (this.#queue.length === 0) return;
       const refusal = this.refusal();
       if (refusal) this.#queue.failAll(refusal);

@@ -3,7 +3,7 @@ import type { AssetsOrder } from "../protocol/assets-order.js";
 import type { ApiError } from "../../../shared/api-error.js";
 import { toApiError } from "../../web/error-response.js";
 import { sourceMapsFolder, findEntrypoint, type Entrypoint } from "../engine/entrypoint.js";
-import type { IsolateNeeds, IsolatePool, Place } from "./isolate-pool.js";
+import type { IsolateNeeds, IsolatePool, ReservedIsolate } from "./isolate-pool.js";
 import type { IsolateEvents, IsolateProcess } from "./isolate-process.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import type { DataLease } from "../data/data-folder.js";
@@ -43,7 +43,7 @@ export class IsolateStarter {
   readonly #options: IsolateStarterOptions;
   #bundle: Promise<CompiledModule> | undefined;
   #assets: Promise<AssetsOrder | undefined> | undefined;
-  #waitingForPlace = 0;
+  #waitingStarts = 0;
   /** Isolates that are loading the worker, each with the time at which the load began, by the clock of `performance.now()`. */
   readonly loading = new Map<IsolateProcess, number>();
   /** True if the worker needs dedicated isolates, whose file rules contain the worker's folder. */
@@ -58,8 +58,8 @@ export class IsolateStarter {
   }
 
   /** True while a start waits because the pool is full. */
-  get isWaitingForPlace(): boolean {
-    return this.#waitingForPlace > 0;
+  get isWaitingForPool(): boolean {
+    return this.#waitingStarts > 0;
   }
 
   /**
@@ -178,12 +178,12 @@ export class IsolateStarter {
     ).isolate;
   }
 
-  async #acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
-    this.#waitingForPlace += 1;
+  async #acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<ReservedIsolate> {
+    this.#waitingStarts += 1;
     try {
       return await this.#options.pool.acquire(needs, isWanted);
     } finally {
-      this.#waitingForPlace -= 1;
+      this.#waitingStarts -= 1;
     }
   }
 
@@ -215,7 +215,7 @@ export async function checkLoads(
   const { name, version } = options.version;
   const output = new WorkerOutput({ logs: options.logs, log: options.log.child({ worker: name, version }), name, version });
   const events = {
-    onRoom: () => {},
+    onCapacity: () => {},
     onExit: () => {},
     onOutput: output.app.bind(output),
     onNotice: output.runtime.bind(output),

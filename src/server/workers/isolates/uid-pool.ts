@@ -78,7 +78,7 @@ export class UidPool {
 
   /** Returns the OS user of a worker name. The user stays the same after a restart of the daemon. */
   takeNamed(name: string): number {
-    return this.#hold(this.#named ? this.#first + this.#count + this.#named.placeOf(name) : this.#first);
+    return this.#hold(this.#named ? this.#first + this.#count + this.#named.indexOf(name) : this.#first);
   }
 
   giveBack(user: number): void {
@@ -111,7 +111,7 @@ export class UidPool {
  * Content of the file: the index of the user for each worker name. Indexes count from the first of the user ids that are reserved for
  * workers.
  */
-type Places = Record<string, number>;
+type UserIndexes = Record<string, number>;
 
 /**
  * Derives a permanent user for each worker name from a hash, so that workers keep access to their data if `file` is lost. `file` gives
@@ -121,7 +121,7 @@ export class NamedUsers {
   readonly #file: string | undefined;
   readonly #salt: string;
   readonly #count: number;
-  readonly #places: Map<string, number>;
+  readonly #indexes: Map<string, number>;
   readonly #taken: Set<number>;
 
   /**
@@ -132,22 +132,22 @@ export class NamedUsers {
     this.#file = file;
     this.#salt = salt;
     this.#count = count;
-    this.#places = new Map(Object.entries(readPlaces(file)).filter(([, place]) => place < count));
-    this.#taken = new Set(this.#places.values());
+    this.#indexes = new Map(Object.entries(readUserIndexes(file)).filter(([, index]) => index < count));
+    this.#taken = new Set(this.#indexes.values());
   }
 
   /** Returns the index of a name's user, from 0 to `count` - 1. If all indexes are in use, two names share a user. */
-  placeOf(name: string): number {
-    const known = this.#places.get(name);
+  indexOf(name: string): number {
+    const known = this.#indexes.get(name);
     if (known !== undefined) return known;
     const first = createHash("sha256").update(`${this.#salt}\0${name}`).digest().readUInt32LE(0) % this.#count;
     for (let step = 0; step < this.#count; step += 1) {
-      const place = (first + step) % this.#count;
-      if (this.#taken.has(place)) continue;
-      this.#places.set(name, place);
-      this.#taken.add(place);
+      const index = (first + step) % this.#count;
+      if (this.#taken.has(index)) continue;
+      this.#indexes.set(name, index);
+      this.#taken.add(index);
       this.#save();
-      return place;
+      return index;
     }
     return first;
   }
@@ -160,7 +160,7 @@ export class NamedUsers {
     if (this.#file === undefined) return;
     const unfinished = `${this.#file}.unfinished`;
     try {
-      writeFileSync(unfinished, JSON.stringify(Object.fromEntries(this.#places)), { mode: 0o600 });
+      writeFileSync(unfinished, JSON.stringify(Object.fromEntries(this.#indexes)), { mode: 0o600 });
       renameSync(unfinished, this.#file);
     } catch {
       // Ignores a failed write, because memory also contains the user of each worker name.
@@ -168,16 +168,16 @@ export class NamedUsers {
   }
 }
 
-function readPlaces(file: string | undefined): Places {
+function readUserIndexes(file: string | undefined): UserIndexes {
   if (file === undefined) return {};
   try {
-    const places = JSON.parse(readFileSync(file, "utf8")) as unknown;
-    return isPlaces(places) ? places : {};
+    const indexes = JSON.parse(readFileSync(file, "utf8")) as unknown;
+    return isUserIndexes(indexes) ? indexes : {};
   } catch {
     return {};
   }
 }
 
-function isPlaces(value: unknown): value is Places {
-  return typeof value === "object" && value !== null && Object.values(value).every((place) => Number.isSafeInteger(place) && place >= 0);
+function isUserIndexes(value: unknown): value is UserIndexes {
+  return typeof value === "object" && value !== null && Object.values(value).every((index) => Number.isSafeInteger(index) && index >= 0);
 }

@@ -99,8 +99,8 @@ export class IsolateSockets {
   }
 
   /** Sends waiting messages when the channel accepts data again. */
-  onRoom(): void {
-    for (const socket of this.#open()) socket.onRoom();
+  onCapacity(): void {
+    for (const socket of this.#open()) socket.onCapacity();
   }
 
   /**

@@ -59,7 +59,7 @@ export class WorkerSocket {
   }
 
   /** Sends waiting messages when the channel accepts data again. */
-  onRoom(): void {
+  onCapacity(): void {
     if (this.#pieces.isEmpty) return;
     this.#pieces.send();
     if (this.#pieces.isEmpty) this.#webSocket.resume();

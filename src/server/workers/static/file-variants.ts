@@ -4,7 +4,7 @@ import type { WorkerExchange } from "../engine/worker-exchange.js";
 import { findInsertions, insertedBase, rewrittenKind, withBasePath, type ContainsFile } from "./base-path.js";
 import type { CompressedFiles } from "./compressed-files.js";
 import { injectIntoPage, type PageInjection } from "./page-injection.js";
-import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
+import { inCoding, withContent, type SiteCache, type StaticCache, type StaticFile } from "./static-file.js";
 
 /** Maximum number of files per site whose insertion positions are in memory. The positions of one file take up to 80 KB. */
 const mostKnownFiles = 500;
@@ -32,7 +32,7 @@ export class FileVariants {
   readonly #compressed: CompressedFiles;
   readonly #injection: PageInjection | undefined;
   readonly #contains: ContainsFile;
-  readonly #shelf: CacheShelf = new Map();
+  readonly #siteCache: SiteCache = new Map();
   /**
    * Insertion positions by path of the file in the site, oldest first. Every base path has the same positions. Clients can choose many base
    * paths, because the version range in the URL belongs to the base path.
@@ -54,7 +54,7 @@ export class FileVariants {
    */
   inMemory(exchange: WorkerExchange, file: StaticFile): StaticFile | undefined {
     const variation = this.#variationFor(exchange, file);
-    return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
+    return variation ? this.#siteCache.get(keyOf(file, variation))?.file : file;
   }
 
   /**
@@ -67,7 +67,7 @@ export class FileVariants {
     const key = keyOf(file, variation);
     let variant: StaticFile | undefined;
     try {
-      variant = this.#shelf.get(key)?.file ?? (await this.#makeOnce(key, file, variation));
+      variant = this.#siteCache.get(key)?.file ?? (await this.#makeOnce(key, file, variation));
     } catch (error) {
       await file.handle?.close();
       throw error;
@@ -77,14 +77,14 @@ export class FileVariants {
     // Adds the variant to the cache again at each use, because the cache removes the entry that was added first. For the file itself, the
     // check on the disk each second has the same effect.
     const learned = this.#variationFor(exchange, file);
-    if (learned && !this.#isRetired) this.#cache.set(this.#shelf, keyOf(file, learned), variant);
+    if (learned && !this.#isRetired) this.#cache.set(this.#siteCache, keyOf(file, learned), variant);
     return variant;
   }
 
   retire(): void {
     this.#isRetired = true;
     this.#insertions.clear();
-    this.#cache.deleteAll(this.#shelf);
+    this.#cache.deleteAll(this.#siteCache);
   }
 
   #variationFor({ request, address }: WorkerExchange, file: StaticFile): Variation | undefined {

@@ -74,7 +74,7 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
   const opened = await openBelow(folder.root, file);
   if (!opened) return undefined;
   const { handle, stats, realPath } = opened;
-  let isHandedOn = false;
+  let isReturned = false;
   try {
     const relative = path.relative(folder.root, realPath);
     if (relative.split(path.sep).some((segment) => segment.startsWith("."))) return undefined;
@@ -84,7 +84,7 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const marks = folder.marksOf(relative);
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
-      isHandedOn = true;
+      isReturned = true;
       // Derives the ETag of a large file from the generation of the package folder, size and modification time. Files of an archive can
       // have the same time, so a small file has an ETag of its content.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
@@ -93,7 +93,7 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const body = await handle.readFile();
     return withValidators({ ...facts, body, handle: undefined, sizeBytes: body.length, etag: etagOf(body) });
   } finally {
-    if (!isHandedOn) await handle.close();
+    if (!isReturned) await handle.close();
   }
 }
 
@@ -167,12 +167,12 @@ interface CachedFile {
   readonly file: StaticFile;
   /** Time in milliseconds at which the file was last read from the disk or checked, on the clock of `performance.now()`. */
   checkedMs: number;
-  readonly shelf: Map<string, CachedFile>;
+  readonly siteCache: Map<string, CachedFile>;
   readonly key: string;
 }
 
 /** Cached files of one site. */
-export type CacheShelf = Map<string, CachedFile>;
+export type SiteCache = Map<string, CachedFile>;
 
 /**
  * Cache of recently requested files of all sites, of at most 64 MB. Removes the file whose last read from the disk is oldest. A file in use
@@ -182,28 +182,28 @@ export class StaticCache {
   readonly #files = new Set<CachedFile>();
   #bytes = 0;
 
-  set(shelf: CacheShelf, key: string, file: StaticFile): void {
-    this.delete(shelf, key);
-    const cached = { file, checkedMs: performance.now(), shelf, key };
-    shelf.set(key, cached);
+  set(siteCache: SiteCache, key: string, file: StaticFile): void {
+    this.delete(siteCache, key);
+    const cached = { file, checkedMs: performance.now(), siteCache, key };
+    siteCache.set(key, cached);
     this.#files.add(cached);
     this.#bytes += cost(file);
     for (const oldest of this.#files) {
       if (this.#bytes <= budgetBytes) break;
-      this.delete(oldest.shelf, oldest.key);
+      this.delete(oldest.siteCache, oldest.key);
     }
   }
 
-  delete(shelf: CacheShelf, key: string): void {
-    const cached = shelf.get(key);
+  delete(siteCache: SiteCache, key: string): void {
+    const cached = siteCache.get(key);
     if (!cached) return;
-    shelf.delete(key);
+    siteCache.delete(key);
     this.#files.delete(cached);
     this.#bytes -= cost(cached.file);
   }
 
-  deleteAll(shelf: CacheShelf): void {
-    for (const key of shelf.keys()) this.delete(shelf, key);
+  deleteAll(siteCache: SiteCache): void {
+    for (const key of siteCache.keys()) this.delete(siteCache, key);
   }
 }
 

@@ -14,7 +14,7 @@ import type { CompressedFiles } from "./compressed-files.js";
 import { FileResponses } from "./file-responses.js";
 import { FileVariants, publicVariables } from "./file-variants.js";
 import type { PageInjection } from "./page-injection.js";
-import { readStaticFile, type CacheShelf, type StaticCache, type SiteFolder, type StaticFile } from "./static-file.js";
+import { readStaticFile, type SiteCache, type StaticCache, type SiteFolder, type StaticFile } from "./static-file.js";
 
 /** Time in ms after which the daemon checks a cached file on the disk again, because files can be edited. */
 const recheckMs = 1000;
@@ -55,7 +55,7 @@ export interface StaticFilesOptions {
 export class StaticFiles {
   readonly #options: StaticFilesOptions;
   readonly #folder: SiteFolder;
-  readonly #shelf: CacheShelf = new Map();
+  readonly #siteCache: SiteCache = new Map();
   readonly #variants: FileVariants;
   readonly #responses: FileResponses;
   #isRetired = false;
@@ -98,7 +98,7 @@ export class StaticFiles {
   handle(exchange: WorkerExchange, onMissing: (startedMs: number) => void): void {
     const startedMs = performance.now();
     const relative = relativeFilePath(exchange.address.path);
-    const cached = relative === undefined || this.#isRetired ? undefined : this.#shelf.get(this.#fileOf(relative));
+    const cached = relative === undefined || this.#isRetired ? undefined : this.#siteCache.get(this.#fileOf(relative));
     const isFresh = cached && startedMs - cached.checkedMs < recheckMs;
     const ready = isFresh && this.#variants.inMemory(exchange, cached.file);
     if (ready) {
@@ -124,7 +124,7 @@ export class StaticFiles {
    */
   retire(): void {
     this.#isRetired = true;
-    this.#options.cache.deleteAll(this.#shelf);
+    this.#options.cache.deleteAll(this.#siteCache);
     this.#variants.retire();
   }
 
@@ -215,8 +215,8 @@ export class StaticFiles {
     const { cache, isExcluded } = this.#options;
     if (isExcluded(file)) return undefined;
     const found = await readStaticFile(this.#folder, path.join(this.#folder.root, file));
-    if (found && found !== "directory" && found.body && !this.#isRetired) cache.set(this.#shelf, file, found);
-    else cache.delete(this.#shelf, file);
+    if (found && found !== "directory" && found.body && !this.#isRetired) cache.set(this.#siteCache, file, found);
+    else cache.delete(this.#siteCache, file);
     return found;
   }
 

@@ -143,27 +143,27 @@ describe("a key store whose primary sends no valid response", () => {
   test("stores a new key and a revocation only once when the response is lost", async () => {
     const sqld = await primary();
     const { store: watching } = await openReplicatedStore(sqld.url);
-    const way = await cuttingWay(sqld.url);
-    const { store } = await openReplicatedStore(way.url);
-    way.cutNextAnswerTo("INSERT INTO keys");
+    const proxy = await startCuttingProxy(sqld.url);
+    const { store } = await openReplicatedStore(proxy.url);
+    proxy.cutNextResponseTo("INSERT INTO keys");
     const key = newKey("made once");
 
     const stored = await store.create(key);
 
-    expect(way.cuts()).toBe(1);
+    expect(proxy.cuts()).toBe(1);
     await expect.poll(() => watching.list()).toEqual([stored]);
     expect(store.list()).toEqual([stored]);
-    way.cutNextAnswerTo("revoked_at");
+    proxy.cutNextResponseTo("revoked_at");
     expect(await store.revoke(stored.id, 1_700_000_001)).toBe(true);
-    expect(way.cuts()).toBe(2);
+    expect(proxy.cuts()).toBe(2);
     await expect.poll(() => watching.list()).toEqual([]);
   });
 
   test("reports a possible change when the repeated request also gets no response", async () => {
     const sqld = await primary();
-    const proxy = await cuttingWay(sqld.url);
+    const proxy = await startCuttingProxy(sqld.url);
     const { store } = await openReplicatedStore(proxy.url);
-    proxy.cutNextAnswerTo("INSERT INTO keys", 2);
+    proxy.cutNextResponseTo("INSERT INTO keys", 2);
 
     await expect(store.create(newKey("unknown"))).rejects.toMatchObject({
       code: "KEY_STORE_UNAVAILABLE",
@@ -188,14 +188,14 @@ describe("a key store whose primary sends no valid response", () => {
   });
 });
 
-interface CuttingWay {
+interface CuttingProxy {
   readonly url: string;
   /** Discards the responses to the next requests that contain the text, and closes their connections. `count`: number of requests. */
-  readonly cutNextAnswerTo: (text: string, count?: number) => void;
+  readonly cutNextResponseTo: (text: string, count?: number) => void;
   readonly cuts: () => number;
 }
 
-async function cuttingWay(target: string): Promise<CuttingWay> {
+async function startCuttingProxy(target: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target);
   let text = "";
   let cutsLeft = 0;
@@ -225,7 +225,7 @@ async function cuttingWay(target: string): Promise<CuttingWay> {
   onTestFinished(() => void server.close());
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cutNextAnswerTo: (next, count = 1) => {
+    cutNextResponseTo: (next, count = 1) => {
       text = next;
       cutsLeft = count;
     },

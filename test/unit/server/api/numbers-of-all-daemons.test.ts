@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createCronHandlers } from "../../../../src/server/api/cron.js";
 import { createMetricsHandlers } from "../../../../src/server/api/metrics.js";
 import { createWorkerHandlers } from "../../../../src/server/api/workers.js";
-import { collectAnswers, type KnownInstances } from "../../../../src/server/instances/ask-others.js";
+import { collectResponses, type KnownInstances } from "../../../../src/server/instances/ask-others.js";
 import { ApiError } from "../../../../src/shared/api-error.js";
 import type { CronJob, CronRun } from "../../../../src/shared/contract/cron.js";
 import type { ShownMetrics } from "../../../../src/shared/contract/metrics.js";
@@ -46,7 +46,7 @@ test("responses identify a daemon by its ID if another daemon has the same name"
   const instances = instancesOf({ id: "b" }, { id: "c", name: "other" });
   const question = { key: "k", offered: {}, call: async () => 1 };
 
-  const answers = await collectAnswers(instances, "all", { question, readOwn: () => 1 });
+  const answers = await collectResponses(instances, "all", { request: question, readOwn: () => 1 });
 
   expect(answers.map(({ instance }) => instance)).toEqual([
     { id: "a", name: "a" },

@@ -11,6 +11,7 @@ const quiet: WorkerObservation = {
   cronFailure: undefined,
   latency: undefined,
 };
+const dataFull = "The data folder is full: the worker can only read and delete in it.";
 const requests = (count: number, failed: number, failedInRow = 0) => ({ recent: { requests: count, failed, failedInRow } });
 const crash = (ageMs: number, restMs: number) => ({ crash: { ageMs, restMs } });
 
@@ -31,7 +32,10 @@ test.each<[about: string, observation: Partial<WorkerObservation>, state: string
   ["a delayed start", crash(90_000, 1), "backoff", "The worker crashed repeatedly, so the daemon delays its next start."],
   ["a crash less than 60 s ago", crash(59_999, 0), "backoff", "The worker crashed repeatedly, so the daemon delays its next start."],
   ["a crash 60 s ago", crash(60_000, 0), "failing", "The worker crashed repeatedly, and no request has succeeded since."],
-  ["a full data folder", { isDataFull: true }, "degraded", "The data folder is full: the worker can only read and delete in it."],
+  ["a full data folder", { isDataFull: true }, "degraded", dataFull],
+  ["a full data folder and failed requests", { ...requests(4, 3), isDataFull: true }, "failing", dataFull],
+  ["a full data folder and a failed start", { startFailure: "It failed.", isDataFull: true }, "failing", dataFull],
+  ["a full data folder and an invalid manifest", { version: { problem: "It is invalid." }, isDataFull: true }, "failing", "It is invalid."],
   ["a failed cron job", { cronFailure: "It failed." }, "degraded", "It failed."],
   ["a p99 below 200 ms", { ...requests(200, 0), latency: { p99Ms: 199, beforeMs: 1 } }, "ok"],
   ["a p99 that did not triple", { ...requests(200, 0), latency: { p99Ms: 599, beforeMs: 200 } }, "ok"],

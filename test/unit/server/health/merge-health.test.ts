@@ -5,7 +5,7 @@ import type { WorkerHealth } from "../../../../src/shared/contract/worker-health
 const error = (message: string, at: number) => ({ message, at });
 
 function daemon(name: string, ...result: readonly WorkerHealth[]): DaemonHealth {
-  return { instance: { name, id: `id-${name}` }, answer: { result } };
+  return { instance: { name, id: `id-${name}` }, response: { result } };
 }
 
 function shop(state: WorkerHealth["state"], changes: Partial<WorkerHealth> = {}): WorkerHealth {
@@ -63,7 +63,7 @@ test("merged health has the last error of the selected daemon, else the newest e
 });
 
 test("merged health lists the daemons that have the worker or gave no response", () => {
-  const away: DaemonHealth = { instance: { name: "c", id: "id-c" }, answer: { problem: "It did not respond within 2 s." } };
+  const away: DaemonHealth = { instance: { name: "c", id: "id-c" }, response: { problem: "It did not respond within 2 s." } };
 
   const merged = mergeHealth([daemon("a", shop("ok"), { ...shop("ok"), name: "blog" }), daemon("b", shop("idle")), away]);
 

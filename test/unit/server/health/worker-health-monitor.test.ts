@@ -28,10 +28,11 @@ function createApp(versions: readonly string[], stored = new Map<string, HealthR
   const events: NewEvent[] = [];
   const installed = versions.map((version) => ({ version, enabled: true, source: "uploaded" as const }));
   const cron: { failure: string | undefined } = { failure: undefined };
+  const data = { isFull: false };
   const monitor = new WorkerHealthMonitor({
     meterOf: (_name, version) => meters.get(version),
     versionsOf: (name) => (name === "app" ? installed : []),
-    fullDataNames: () => [],
+    fullDataNames: () => (data.isFull ? ["app"] : []),
     cronFailureOf: () => cron.failure,
     records: {
       workers: stored,
@@ -52,7 +53,7 @@ function createApp(versions: readonly string[], stored = new Map<string, HealthR
   const activate = (version: string, at = Date.now() / 1000): void =>
     monitor.noteActive("app", { name: "app", version, installation: { at, by: "ci" } });
   const health = () => monitor.read(() => true)[0];
-  return { monitor, meters, events, cron, serve, activate, health, stored };
+  return { monitor, meters, events, cron, data, serve, activate, health, stored };
 }
 
 const wait = (ms: number) => vi.advanceTimersByTime(ms);
@@ -153,6 +154,24 @@ test("a worker is `degraded` while the last run of one of its cron jobs has fail
   expect(app.events).toMatchObject([{ type: "worker.health", message: reason }]);
   app.cron.failure = undefined;
   expect(app.health()).toMatchObject({ state: "idle" });
+});
+
+test("failed requests with a full data folder have no suspect and no rollback", () => {
+  const app = createApp(["1.0.0", "1.1.0"]);
+  app.activate("1.0.0");
+  app.monitor.start();
+  app.activate("1.1.0");
+  app.data.isFull = true;
+  app.serve("1.1.0", { succeeded: 1, failed: 3 });
+  wait(checkMs);
+  const reason = "The data folder is full: the worker can only read and delete in it.";
+  expect(app.health()).toMatchObject({ state: "failing", reason });
+  expect(app.health()).not.toHaveProperty("suspect");
+  expect(app.health()).not.toHaveProperty("rollbackTo");
+  expect(app.events).toMatchObject([{ type: "worker.health", message: reason }]);
+  app.data.isFull = false;
+  expect(app.health()).toMatchObject({ state: "failing", reason: "75 % of requests failed in the last minute.", rollbackTo: "1.0.0" });
+  expect(app.health()).not.toHaveProperty("suspect");
 });
 
 test("a worker that is no longer installed has no health state", () => {

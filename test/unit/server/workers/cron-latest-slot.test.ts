@@ -24,7 +24,7 @@ test("a daemon that slept for an hour requests the newest slot of each job", asy
     slots: slots as CronSlots,
     now: () => Date.now() / 1000,
     call: () => Promise.reject(new Error("no job runs on this daemon")),
-    tell: () => undefined,
+    writeLog: () => undefined,
   });
   const cron = ["* * * * * *", "*/5 * * * *"].map((schedule) => ({ schedule, endpoint: "/", method: "GET" }));
   const manifest = WorkerManifest.parse({ name: "app", version: "1.0.0", cron });

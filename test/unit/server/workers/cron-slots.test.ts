@@ -2,7 +2,14 @@ import { Cron } from "croner";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../../../../src/shared/api-error.js";
 import { createLog } from "../../../../src/server/log/log.js";
-import type { Lease, LeaseAnswer, LeaseRequest, LeaseStore, MissedLease, Settled } from "../../../../src/server/storage/lease-store.js";
+import type {
+  Lease,
+  LeaseResult,
+  LeaseRequest,
+  LeaseStore,
+  MissedLease,
+  HeartbeatResult,
+} from "../../../../src/server/storage/lease-store.js";
 import { CronSlots, type SlotEnd, type SlotJob } from "../../../../src/server/workers/cron-slots.js";
 
 const startMs = Date.parse("2026-01-01T00:00:00Z");
@@ -21,7 +28,7 @@ class FakeLeases implements LeaseStore {
   readonly heartbeats = async () => [];
   readonly leave = async () => undefined;
 
-  async take({ name, queue, slotMs, token, detail }: LeaseRequest): Promise<LeaseAnswer> {
+  async take({ name, queue, slotMs, token, detail }: LeaseRequest): Promise<LeaseResult> {
     this.#receive();
     const isHeld = [...this.rows.values()].some((row) => row.queue === queue && row.state === "taken");
     if (!this.rows.has(name) && Math.abs(slotMs - this.nowMs()) <= 5_000)
@@ -44,7 +51,7 @@ class FakeLeases implements LeaseStore {
     if (row?.token === token) this.rows.set(name, { ...row, state, result });
   }
 
-  async settle(missed: readonly MissedLease[]): Promise<Settled> {
+  async settle(missed: readonly MissedLease[]): Promise<HeartbeatResult> {
     this.#receive();
     this.calls.push("settle");
     for (const lease of missed)

@@ -1,8 +1,8 @@
 // Thread of the syncer process that detects the exit of the daemon. The main thread cannot detect it while a sync blocks.
 import { workerData } from "node:worker_threads";
 
-const lookIntervalMs = 500;
+const checkIntervalMs = 500;
 
 setInterval(() => {
   if (process.ppid !== workerData) process.kill(process.pid, "SIGKILL");
-}, lookIntervalMs);
+}, checkIntervalMs);

@@ -4,7 +4,7 @@ interface MemorySocketOptions {
   /** Receives bytes from the server. The server writes no further bytes before the call of `done`. */
   readonly onOutput: (chunks: readonly Buffer[], done: () => void) => void;
   /** Called when the server accepts bytes again, after `deliver` has returned false. */
-  readonly onRoom: () => void;
+  readonly onCapacity: () => void;
   /** Called when the server has ended or destroyed the connection. */
   readonly onClose: () => void;
 }
@@ -26,7 +26,7 @@ export class MemorySocket extends Duplex {
     this.#options = options;
   }
 
-  /** Passes bytes of the client to the server. Returns false if the server accepts no further bytes before the call of `onRoom`. */
+  /** Passes bytes of the client to the server. Returns false if the server accepts no further bytes before the call of `onCapacity`. */
   deliver(bytes: Uint8Array): boolean {
     return this.push(bytes);
   }
@@ -37,7 +37,7 @@ export class MemorySocket extends Duplex {
   }
 
   override _read(): void {
-    this.#options.onRoom();
+    this.#options.onCapacity();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {

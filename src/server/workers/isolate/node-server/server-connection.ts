@@ -36,13 +36,13 @@ export class ServerConnection {
   #settle: { resolve: (answer: unknown) => void; reject: (error: Error) => void } | undefined;
   #isBodySent = true;
   #isClosed = false;
-  #onRoom: (() => void) | undefined;
+  #onCapacity: (() => void) | undefined;
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options;
     this.#socket = new MemorySocket({
       onOutput: (chunks, done) => this.#onOutput(chunks, done),
-      onRoom: () => this.#wake(),
+      onCapacity: () => this.#wake(),
       onClose: () => this.#onSocketClose(),
     });
     // Ignores socket errors, because after an upgrade the "error" listener of the server does not prevent an uncaught exception.
@@ -90,7 +90,7 @@ export class ServerConnection {
         if (this.#reader !== reader || this.#isClosed) return void source.cancel().catch(() => undefined);
         if (done) break;
         const bytes = isChunked ? Buffer.concat([Buffer.from(`${value.byteLength.toString(16)}\r\n`), value, lineEnd]) : value;
-        if (!this.#socket.deliver(bytes)) await new Promise<void>((resolve) => (this.#onRoom = resolve));
+        if (!this.#socket.deliver(bytes)) await new Promise<void>((resolve) => (this.#onCapacity = resolve));
       }
       if (isChunked) this.#socket.deliver(Buffer.from("0\r\n\r\n"));
       this.#isBodySent = true;
@@ -176,8 +176,8 @@ export class ServerConnection {
   }
 
   #wake(): void {
-    const wake = this.#onRoom;
-    this.#onRoom = undefined;
+    const wake = this.#onCapacity;
+    this.#onCapacity = undefined;
     wake?.();
   }
 }

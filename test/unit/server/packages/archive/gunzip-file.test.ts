@@ -4,7 +4,7 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { Arrival, archiveIsWhole } from "../../../../../src/server/packages/archive/unpack-job.js";
+import { ReceivedBytes, archiveIsWhole } from "../../../../../src/server/packages/archive/unpack-job.js";
 import { gunzipFile } from "../../../../../src/server/packages/archive/gzip-reader.js";
 import { temporaryDirectory } from "../../../../support/temporary-directory.js";
 
@@ -14,9 +14,9 @@ const trailerBytes = 8;
 /** Incompressible data grows by a few bytes per 64 KB. */
 const content = randomBytes(2 * chunkBytes);
 
-async function gunzip(file: string, arrival?: Arrival): Promise<Buffer> {
+async function gunzip(file: string, received?: ReceivedBytes): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of gunzipFile(file, content.length, arrival)) pieces.push(Buffer.from(piece));
+  for await (const piece of gunzipFile(file, content.length, received)) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 
@@ -39,16 +39,16 @@ test.each([1_000, 100_000, chunkBytes, chunkBytes + trailerBytes])(
   "a gzip file is unpacked while it arrives in chunks of %i bytes",
   async (pieceBytes) => {
     const file = path.join(await temporaryDirectory(), "a.gz");
-    const told = new PassThrough();
+    const input = new PassThrough();
     const zipped = gzipSync(content);
     await writeFile(file, "");
 
-    const reading = gunzip(file, Arrival.toldBy(told));
+    const reading = gunzip(file, ReceivedBytes.readFrom(input));
     for (let position = 0; position < zipped.length; position += pieceBytes) {
       await appendFile(file, zipped.subarray(position, position + pieceBytes));
-      told.write(`${Math.min(position + pieceBytes, zipped.length)}\n`);
+      input.write(`${Math.min(position + pieceBytes, zipped.length)}\n`);
     }
-    told.write(`${archiveIsWhole}\n`);
+    input.write(`${archiveIsWhole}\n`);
 
     expect((await reading).equals(content)).toBe(true);
   },

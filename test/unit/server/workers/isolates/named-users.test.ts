@@ -14,27 +14,27 @@ test("each worker name has its own user, which stays the same after a restart", 
   const file = temporaryFile();
   const users = new NamedUsers({ file, salt: "daemon", count: 50 });
   const names = Array.from({ length: 50 }, (_, index) => `worker-${index}`);
-  const places = names.map((name) => users.placeOf(name));
-  expect(new Set(places).size).toBe(50);
-  expect(Math.max(...places)).toBeLessThan(50);
+  const indexes = names.map((name) => users.indexOf(name));
+  expect(new Set(indexes).size).toBe(50);
+  expect(Math.max(...indexes)).toBeLessThan(50);
 
   const later = new NamedUsers({ file, salt: "daemon", count: 50 });
-  expect(names.toReversed().map((name) => later.placeOf(name))).toEqual(places.toReversed());
+  expect(names.toReversed().map((name) => later.indexOf(name))).toEqual(indexes.toReversed());
 });
 
 test("two worker names have the same user only when no user is free", () => {
   const users = new NamedUsers({ file: undefined, salt: "", count: 2 });
-  expect(new Set([users.placeOf("a"), users.placeOf("b")]).size).toBe(2);
-  expect(users.placeOf("c")).toBeLessThan(2);
+  expect(new Set([users.indexOf("a"), users.indexOf("b")]).size).toBe(2);
+  expect(users.indexOf("c")).toBeLessThan(2);
 });
 
 test.each(["", "null", "[1", '{"a":-1}', '{"a":"1"}'])(
   "a hash of the worker name determines the user if the file has the content %j",
   (text) => {
     const file = temporaryFile();
-    const place = new NamedUsers({ file: undefined, salt: "daemon", count: 50 }).placeOf("a");
+    const index = new NamedUsers({ file: undefined, salt: "daemon", count: 50 }).indexOf("a");
     writeFileSync(file, text);
-    expect(new NamedUsers({ file, salt: "daemon", count: 50 }).placeOf("a")).toBe(place);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ a: place });
+    expect(new NamedUsers({ file, salt: "daemon", count: 50 }).indexOf("a")).toBe(index);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ a: index });
   },
 );

@@ -7,14 +7,14 @@ import { HttpClient } from "./http-client.js";
 import { version } from "../version.js";
 
 /** A health check: the path to request from a worker, and the HTTP statuses that count as success. */
-export interface AnswerCheck {
+export interface ResponseCheck {
   /** Path of the request, relative to the worker's base path. Starts with a slash. */
   readonly path: string;
   readonly accepts: (status: number) => boolean;
   readonly expected: string;
 }
 
-export interface CheckedAnswer {
+export interface CheckedResponse {
   /** HTTP status of the response. Undefined if no response arrived. */
   readonly status: number | undefined;
   readonly tookMs: number;
@@ -25,10 +25,10 @@ export interface CheckedAnswer {
 }
 
 /** The default health check of a worker. Accepts any status below 500, because such a status proves that the worker runs. */
-export const anyAnswer: AnswerCheck = { path: "/", accepts: (status) => status < 500, expected: "a status below 500" };
+export const anyResponse: ResponseCheck = { path: "/", accepts: (status) => status < 500, expected: "a status below 500" };
 
 /** Parses a health check of the form `PATH` or `PATH=STATUS`. Throws a usage error for other texts. */
-export function parseAnswerCheck(text: string): AnswerCheck {
+export function parseResponseCheck(text: string): ResponseCheck {
   const [, path = "", wanted] = /^(.*?)(?:=(\d+))?$/.exec(text) ?? [];
   if (!/^\/[\x21-\x22\x24-\x7e]*$/.test(path))
     throw usageError(`--check ${JSON.stringify(text)} is not a path`, "use a path of the worker, such as /health or /health=204");
@@ -42,11 +42,11 @@ export function parseAnswerCheck(text: string): AnswerCheck {
  * Sends one request to a worker, without a key, and checks the response. Does not follow redirects. `base` is the path of the worker, such
  * as `/@team/app@1.2.0`.
  */
-export async function checkAnswer(
+export async function checkResponse(
   { signal, output }: Pick<Context, "signal" | "output">,
   { origin, settings }: { origin: string; settings: Settings },
-  { base, check }: { base: string; check: AnswerCheck },
-): Promise<CheckedAnswer> {
+  { base, check }: { base: string; check: ResponseCheck },
+): Promise<CheckedResponse> {
   const path = base + check.path;
   const limitMs = settings.timeout.value;
   const timeout = AbortSignal.timeout(limitMs);

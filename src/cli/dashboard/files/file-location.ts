@@ -6,7 +6,7 @@ import { shellWord } from "../../output/shell-word.js";
 export type FileKind = "workers" | "plugins";
 
 /** A folder on the server. An empty path means the list of the configured directories. */
-export interface FilePlace {
+export interface FolderLocation {
   readonly kind: FileKind;
   readonly path: string;
 }

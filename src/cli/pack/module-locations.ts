@@ -17,7 +17,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   mjs: "js",
   cjs: "js",
 };
-const ownPlacePattern = /\bimport\s*\.\s*meta\s*\.\s*(?:url|dirname|filename)\b|\b__(?:dirname|filename)\b/;
+const ownLocationPattern = /\bimport\s*\.\s*meta\s*\.\s*(?:url|dirname|filename)\b|\b__(?:dirname|filename)\b/;
 /** Match `new URL("file", import.meta.url)` and `join(__dirname, "folder", "file")`, by which a module finds a file beside itself. */
 const besidePatterns = [
   /\bnew\s+URL\(\s*(?<names>"[^"\n]+"|'[^'\n]+')\s*,\s*import\s*\.\s*meta\s*\.\s*url\s*\)/g,
@@ -28,7 +28,7 @@ const besidePatterns = [
  * Makes bundled modules find the files beside their original location. Collects these files if they belong to installed packages. A file
  * that is N folders above the project is packed in `node_modules/.outside-N`.
  */
-export class ModulePlaces {
+export class ModuleLocations {
   readonly #root: string;
   readonly #outputFolder: string;
   readonly #files = new Map<string, PackedFile>();
@@ -53,7 +53,7 @@ export class ModulePlaces {
 
   plugin(): Plugin {
     return {
-      name: "module-places",
+      name: "module-locations",
       setup: (build) => {
         build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: "file" }, ({ path: file }) => this.#load(file));
         build.onLoad({ filter: /\.wasm$/, namespace: "file" }, ({ path: file }) => this.#loadWasm(file));
@@ -69,9 +69,9 @@ export class ModulePlaces {
     }
     if (isInstalled(path.relative(this.#root, file))) await this.#keepBeside(file, text);
     const code = withClassicJsx(text);
-    const place = ownPlacePattern.test(text) ? this.#declarations(file) : "";
-    if (code === text && place === "") return undefined;
-    return { contents: `${place}${code.replace(/^#!.*/, "")}`, loader: loaders[path.extname(file).slice(1)] ?? "js" };
+    const location = ownLocationPattern.test(text) ? this.#declarations(file) : "";
+    if (code === text && location === "") return undefined;
+    return { contents: `${location}${code.replace(/^#!.*/, "")}`, loader: loaders[path.extname(file).slice(1)] ?? "js" };
   }
 
   /**
@@ -80,7 +80,7 @@ export class ModulePlaces {
    */
   #declarations(file: string): string {
     const lines = [
-      `var __module_url = new URL(${JSON.stringify(encodeURI(this.#placeOf(file)))}, __bundle_url).href`,
+      `var __module_url = new URL(${JSON.stringify(encodeURI(this.#locationOf(file)))}, __bundle_url).href`,
       "__module_filename = decodeURIComponent(new URL(__module_url).pathname)",
       '__module_dirname = __module_filename.slice(0, __module_filename.lastIndexOf("/"))',
     ];
@@ -95,7 +95,7 @@ export class ModulePlaces {
       return { errors: [{ text: `${path.basename(file)} is in a zip file of Yarn. Unpack the package with: yarn unplug ${name}` }] };
     }
     this.#keep(file, source);
-    return { contents: wasmModule(this.#placeOf(file), "__bundle_url"), loader: "js" };
+    return { contents: wasmModule(this.#locationOf(file), "__bundle_url"), loader: "js" };
   }
 
   /** Collects files that a module can read: all WebAssembly files in the folder of the module, and the files that the code names. */
@@ -134,8 +134,8 @@ export class ModulePlaces {
   }
 
   #keep(file: string, source: string): void {
-    const place = this.#packedPath(file);
-    this.#files.set(place, { path: place, source, sizeBytes: lstatSync(source).size, rule: "read by a module of the bundle" });
+    const location = this.#packedPath(file);
+    this.#files.set(location, { path: location, source, sizeBytes: lstatSync(source).size, rule: "read by a module of the bundle" });
   }
 
   #packedPath(file: string): string {
@@ -145,9 +145,9 @@ export class ModulePlaces {
   }
 
   /** Returns the path at which a file is packed, relative to the bundle. */
-  #placeOf(file: string): string {
-    const place = toPosix(path.relative(this.#outputFolder, path.join(this.#root, this.#packedPath(file))));
-    return place.startsWith(".") ? place : `./${place}`;
+  #locationOf(file: string): string {
+    const location = toPosix(path.relative(this.#outputFolder, path.join(this.#root, this.#packedPath(file))));
+    return location.startsWith(".") ? location : `./${location}`;
   }
 }
 
@@ -176,6 +176,6 @@ function namesIn(list: string): string[] {
   return names.map((name) => name.replace(/[?#].*$/, ""));
 }
 
-function toPosix(place: string): string {
-  return place.split(path.sep).join("/");
+function toPosix(location: string): string {
+  return location.split(path.sep).join("/");
 }

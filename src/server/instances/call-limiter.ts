@@ -1,4 +1,4 @@
-interface PlaceLimits {
+interface CallLimits {
   /** Maximum number of calls that run at the same time. */
   readonly total: number;
   /** Maximum number of calls to one daemon that run at the same time. */
@@ -9,13 +9,13 @@ interface PlaceLimits {
  * Limits the number of calls to other daemons that run at the same time: in total and for each daemon. Calls that wait because of the limit
  * for one daemon do not delay calls to other daemons.
  */
-export class CallPlaces {
-  readonly #limits: PlaceLimits;
+export class CallLimiter {
+  readonly #limits: CallLimits;
   readonly #waiting: { readonly daemon: string; readonly enter: () => void }[] = [];
   readonly #running = new Map<string, number>();
   #total = 0;
 
-  constructor(limits: PlaceLimits) {
+  constructor(limits: CallLimits) {
     this.#limits = limits;
   }
 
@@ -23,10 +23,10 @@ export class CallPlaces {
    * Waits until a call to `daemon` is within both limits, and counts the call as running. Resolves with true, or with false if the signal
    * aborts first.
    */
-  async take(daemon: string, signal: AbortSignal): Promise<boolean> {
+  async acquire(daemon: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
-    if (this.#hasPlace(daemon)) {
-      this.#occupy(daemon);
+    if (this.#isBelowLimits(daemon)) {
+      this.#count(daemon);
       return true;
     }
     return new Promise((resolve) => {
@@ -45,26 +45,27 @@ export class CallPlaces {
   }
 
   /**
-   * Ends a call that `take` counts as running. Then starts the call that has waited longest, among the calls to daemons below their limit.
+   * Ends a call that `acquire` counts as running. Then starts the call that has waited longest, among the calls to daemons below their
+   * limit.
    */
   release(daemon: string): void {
     const left = (this.#running.get(daemon) ?? 1) - 1;
     if (left > 0) this.#running.set(daemon, left);
     else this.#running.delete(daemon);
     this.#total -= 1;
-    const index = this.#waiting.findIndex((one) => this.#hasPlace(one.daemon));
+    const index = this.#waiting.findIndex((one) => this.#isBelowLimits(one.daemon));
     if (index === -1) return;
     for (const next of this.#waiting.splice(index, 1)) {
-      this.#occupy(next.daemon);
+      this.#count(next.daemon);
       next.enter();
     }
   }
 
-  #hasPlace(daemon: string): boolean {
+  #isBelowLimits(daemon: string): boolean {
     return this.#total < this.#limits.total && (this.#running.get(daemon) ?? 0) < this.#limits.perDaemon;
   }
 
-  #occupy(daemon: string): void {
+  #count(daemon: string): void {
     this.#total += 1;
     this.#running.set(daemon, (this.#running.get(daemon) ?? 0) + 1);
   }

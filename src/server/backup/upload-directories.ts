@@ -32,14 +32,14 @@ function uploadedOf(kind: PackageKind, configured: readonly string[]): UploadDir
     .map((directory, index) => ({ kind, index, path: directory.path }));
 }
 
-export interface PackagePlaces {
+export interface FoundPackages {
   /** Relative paths of the folders that a backup reads as a whole: worker versions, and packages without versions. */
   readonly packages: readonly string[];
   /** Relative paths of symbolic links, which a backup skips. */
   readonly skipped: readonly string[];
 }
 
-export async function findPackages({ kind, path: directory }: UploadDirectory): Promise<PackagePlaces> {
+export async function findPackages({ kind, path: directory }: UploadDirectory): Promise<FoundPackages> {
   const packages: string[] = [];
   const skipped: string[] = [];
   const foldersIn = async (parent: string): Promise<string[]> => {
