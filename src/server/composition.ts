@@ -141,17 +141,17 @@ export async function openServices(
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
   const changes = new Changes({ events, audit, redact: (text) => redactCredentials(text, config.rootKey) });
   const tools = new PackageTools(limits);
-  const workerPlaces = {
+  const workerSources = {
     directories: config.workerDirectories,
     // The panel is the only built-in worker. If the daemon does not serve the panel, it does not need this directory.
     builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
   };
-  const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
+  const pluginSources = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
   const refusal = (manifest: WorkerManifest, name: string) => engine.refusal(manifest, name) ?? cronRefusal(manifest);
   const retire = (folder: string, movedTo: string | undefined) => engine.retire(folder, movedTo);
   const packageStores = await openPackageStore(config, { store, engine, tools, log });
   const packages: WorkerPackages = await WorkerPackages.open({
-    ...workerPlaces,
+    ...workerSources,
     reservedNames: reservedNames(config.apiBase),
     tools,
     ...packageStores.workers,
