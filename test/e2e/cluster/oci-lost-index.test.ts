@@ -72,18 +72,23 @@ test(
       await expect.poll(async () => (await client.index.show()).divergence, { timeout: soonMs }).not.toBeNull();
       await client.index.resync({ body: { mode: "accept-primary" } });
     }
-    for (const daemon of [a, c]) {
-      await expectSoon(daemon, "given-up", "one");
-      await expectSoon(daemon, "hello", 404);
-      expect(await workerOn(daemon, "given-up")).toMatchObject({ versions: ["1.0.0"] });
-      expect(await pluginOn(daemon)).toBeUndefined();
-      expect(daemon.output()).toMatch(/"versions":\["2\.0\.0"\].*because an operator accepted its rows/);
-      expect(daemon.output()).toMatch(/"plugin":"greeter".*because an operator accepted its rows/);
-    }
-    expect([...foldersOf("a"), ...foldersOf("c")].filter((folder) => existsSync(folder))).toEqual([]);
-    await uploadText(c, "given-up", "2.0.0", "again");
+    await c.kill();
+    await expectSoon(a, "given-up", "one");
+    await expectSoon(a, "hello", 404);
+    expect(await workerOn(a, "given-up")).toMatchObject({ versions: ["1.0.0"] });
+    expect(await pluginOn(a)).toBeUndefined();
+    await expect.poll(() => a.output()).toMatch(/"versions":\["2\.0\.0"\].*because an operator accepted its rows/);
+    await expect.poll(() => a.output()).toMatch(/"plugin":"greeter".*because an operator accepted its rows/);
+    expect(foldersOf("a").filter((folder) => existsSync(folder))).toEqual([]);
+
+    // The kill came before or after the removal. Packages that were not removed are local.
+    const killed = await instances.start("c");
+    const { versions = [], localVersions = [] } = (await workerOn(killed, "given-up")) ?? {};
+    expect(versions.toSorted()).toEqual(["1.0.0", ...localVersions]);
+    expect((await pluginOn(killed))?.local ?? true).toBe(true);
+    await uploadText(killed, "given-up", "2.0.0", "again");
     await expectSoon(a, "given-up", "again");
-    await Promise.all([a.stop(), c.stop()]);
+    await Promise.all([a.stop(), killed.stop()]);
   },
   clusterTestMs,
 );
