@@ -48,12 +48,11 @@ test("daemons keep their rows and reject changes when an old primary is restored
   const { revision } = await a.store.create(newKey("added")).then(async () => (await rowsIn("keys")).at(-1) as { revision: number });
   await a.store.revoke(revoked.id, 1_700_000_001);
   await a.store.records.transact([
-    { kind: "host", key: "a.example.org", value: "{}" },
     { kind: "worker-version", key: "shop@1.0.0", value: "{}" },
     { kind: "path", key: "/shop", value: "{}" },
     { kind: "archive", key: "sha256:1", value: "{}" },
   ]);
-  await expect.poll(() => b.store.records.fetchSince(0)).toHaveLength(4);
+  await expect.poll(() => b.store.records.fetchSince(0)).toHaveLength(3);
   await restore();
   const before = [await rowsIn("keys"), await rowsIn("key_revisions")];
 
@@ -68,7 +67,7 @@ test("daemons keep their rows and reject changes when an old primary is restored
       divergence: {
         missingCount: 3,
         missing: [
-          { revision: revision + 2, changes: ["host a.example.org", "worker shop@1.0.0"] },
+          { revision: revision + 2, changes: ["worker shop@1.0.0"] },
           { revision: revision + 1, changes: [`key ${revoked.id} "revoked", revoked`] },
           { revision, changes: [expect.stringMatching(/^key \d+ "added"$/)] },
         ],
