@@ -46,7 +46,7 @@ async function callWith(handler: unknown, { query, principal }: { query: object;
 
 test("responses identify a daemon by its ID if another daemon has the same name", async () => {
   const instances = instancesOf({ id: "b" }, { id: "c", name: "other" });
-  const question = { key: "k", offered: {}, call: async () => 1 };
+  const request = { key: "k", offered: {}, call: async () => 1 };
 
   const answers = await collectResponses(instances, "all", { request: question, readOwn: () => 1 });
 
@@ -59,11 +59,11 @@ test("responses identify a daemon by its ID if another daemon has the same name"
 
 test("responses omit a daemon that another daemon has replaced", async () => {
   const instances = instancesOf({ id: "b", isLive: false, isReplaced: true }, { id: "c", name: "other", isLive: false });
-  const question = { key: "k", offered: {}, call: async () => 1 };
+  const request = { key: "k", offered: {}, call: async () => 1 };
 
-  const answers = await collectAnswers(instances, "all", { question, readOwn: () => 1 });
+  const responses = await collectResponses(instances, "all", { request, readOwn: () => 1 });
 
-  expect(answers.map(({ instance }) => instance)).toEqual([
+  expect(responses.map(({ instance }) => instance)).toEqual([
     { id: "a", name: "same" },
     { id: "c", name: "other" },
   ]);
