@@ -25,8 +25,8 @@ export const command = defineCommand<[], Options>({
   ],
   notes:
     "For a daemon that rejects changes with INDEX_DIVERGED, because the primary lacks changes that the daemon has. Requires an admin key for all namespaces.\n" +
-      "Lists the missing changes first. Without a flag, exits with 2 after the list. With --from-cache, changes that other daemons made in the primary since then are lost. Daemons that lack no row follow by themselves.\n" +
-      "With --accept-primary, keys that were revoked since the backup are valid again on this daemon. With an OCI registry, the daemon removes its downloaded workers and plugins that the primary lacks. Repeat it on each daemon.\n" +
+    "Lists the missing changes first. Without a flag, exits with 2 after the list. With --from-cache, changes that other daemons made in the primary since then are lost. Daemons that lack no row follow by themselves.\n" +
+    "With --accept-primary, keys that were revoked since the backup are valid again on this daemon. With an OCI registry, the daemon removes its downloaded workers and plugins that the primary lacks. Repeat it on each daemon.\n" +
     "Exits with 7 if the daemon lacks nothing or the primary changed meanwhile, and with 3 if the command is not confirmed.",
   async run(context, _none, { fromCache = false, acceptPrimary = false }) {
     const missingFlag = usageError(

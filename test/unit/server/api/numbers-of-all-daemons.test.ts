@@ -48,7 +48,7 @@ test("responses identify a daemon by its ID if another daemon has the same name"
   const instances = instancesOf({ id: "b" }, { id: "c", name: "other" });
   const request = { key: "k", offered: {}, call: async () => 1 };
 
-  const answers = await collectResponses(instances, "all", { request: question, readOwn: () => 1 });
+  const answers = await collectResponses(instances, "all", { request, readOwn: () => 1 });
 
   expect(answers.map(({ instance }) => instance)).toEqual([
     { id: "a", name: "a" },
