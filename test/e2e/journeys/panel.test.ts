@@ -31,6 +31,7 @@ test("the panel uploads and disables an app and creates a key in a real browser"
 
   await page.goto(`${fixture.daemon.url}/cpanel/apps/site/deployments`);
   await page.getByRole("button", { name: "Disable site 1.0.0" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Disable version" }).click();
   await page.getByText("Every version is disabled, so no version is served.").waitFor();
   expect((await get("/site/")).status).toBe(404);
 

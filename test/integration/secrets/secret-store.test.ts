@@ -65,7 +65,9 @@ describe("the encryption key of secrets", () => {
     const environment = { CREDENTIALS_DIRECTORY: credentials, RUNTIME_SECRETS_KEY_FILE: "absent" };
     await withStore({ directory, environment }, async (store) => {
       await store.set(secret("A", "1"));
-      expect(store.describeKey()).toEqual({ place: expect.stringMatching(/^systemd credential secrets-key, key [0-9a-f]{16}$/) as string });
+      expect(store.describeKey()).toEqual({
+        location: expect.stringMatching(/^systemd credential secrets-key, key [0-9a-f]{16}$/) as string,
+      });
       await expect(store.rotateKey()).rejects.toMatchObject({ code: "SECRETS_KEY_UNCHANGED" });
     });
     expect(await readdir(directory)).not.toContain("secrets.key");
