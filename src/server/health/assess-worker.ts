@@ -53,15 +53,16 @@ export interface Assessment {
 
 /**
  * Returns the state of a worker. The first cause that applies decides, in this order: no active version, a failed start, repeated crashes,
- * failed requests, a reason for "degraded", no requests. While the data folder is full, it is the cause of all problems except an invalid
- * version.
+ * failed requests, a reason for "degraded", no requests. A full data folder is the cause of failed requests and of "degraded", and a second
+ * possible cause of failed starts and crashes.
  */
 export function assessWorker(observation: WorkerObservation): Assessment {
   const { version, startFailure, recent, inFlightCount, isDataFull } = observation;
   if (!version) return { state: "disabled" };
   if (version.problem !== undefined) return problem("failing", version.problem);
-  const failedStart = startFailure === undefined ? undefined : problem("failing", startFailure);
-  const found = failedStart ?? crashProblem(observation) ?? failingProblem(recent) ?? degradedProblem(observation);
+  const broken = startFailure === undefined ? crashProblem(observation) : problem("failing", startFailure);
+  if (broken) return isDataFull ? { ...broken, reason: (period) => `${broken.reason?.(period)} ${dataFullReason}` } : broken;
+  const found = failingProblem(recent) ?? degradedProblem(observation);
   if (isDataFull) return { ...problem(found?.state ?? "degraded", dataFullReason), isDataFull };
   if (found) return found;
   return { state: recent.requests === 0 && inFlightCount === 0 ? "idle" : "ok" };

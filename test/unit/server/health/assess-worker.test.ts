@@ -34,7 +34,7 @@ test.each<[about: string, observation: Partial<WorkerObservation>, state: string
   ["a crash 60 s ago", crash(60_000, 0), "failing", "The worker crashed repeatedly, and no request has succeeded since."],
   ["a full data folder", { isDataFull: true }, "degraded", dataFull],
   ["a full data folder and failed requests", { ...requests(4, 3), isDataFull: true }, "failing", dataFull],
-  ["a full data folder and a failed start", { startFailure: "It failed.", isDataFull: true }, "failing", dataFull],
+  ["a full data folder and a failed start", { startFailure: "It failed.", isDataFull: true }, "failing", `It failed. ${dataFull}`],
   ["a full data folder and an invalid manifest", { version: { problem: "It is invalid." }, isDataFull: true }, "failing", "It is invalid."],
   ["a failed cron job", { cronFailure: "It failed." }, "degraded", "It failed."],
   ["a p99 below 200 ms", { ...requests(200, 0), latency: { p99Ms: 199, beforeMs: 1 } }, "ok"],
