@@ -109,7 +109,8 @@ export class StoredPlugins implements PluginStore {
   }
 
   isShared(name: string): boolean {
-    return this.#options.rows.find(name) !== undefined && digestOfFolder(this.#folderOf(name)) !== undefined;
+    const folder = this.#folderOf(name);
+    return this.#options.rows.find(name) !== undefined && (!existsSync(folder) || digestOfFolder(folder) !== undefined);
   }
 
   /** Resolves when this daemon has applied the changes that the index contains now, or has failed to apply them. */
@@ -242,11 +243,7 @@ export class StoredPlugins implements PluginStore {
     if (!isDeleted && !this.#givenUp.has(name)) return;
     await this.#takeAway(area, name);
     if (isDeleted) log.info({ plugin: name }, "removed a plugin that the index lists as deleted");
-    else
-      log.warn(
-        { plugin: name },
-        "removed a plugin that the primary lacks, because an operator accepted its rows; upload it again if you need it",
-      );
+    else log.warn({ plugin: name }, "removed a plugin that the primary lacks, because an operator accepted its rows");
   }
 
   /** Downloads, verifies, unpacks and loads a plugin, then replaces its folder. */

@@ -12,7 +12,7 @@ const indexErrors: readonly ErrorCode[] = [
   "SECRET_MISSING",
   "INSTANCE_NOT_FOUND",
 ];
-/** The same for errors about packages, which daemons share only through a package store. */
+/** Errors about packages with this possible cause. Daemons share packages only through a package store. */
 const packageErrors: readonly ErrorCode[] = [
   "WORKER_NOT_FOUND",
   "WORKER_VERSION_NOT_FOUND",

@@ -188,7 +188,9 @@ test(
     expect(await shown(c, "greeter")).toMatchObject({ enabled: false, status: "disabled" });
     await expectSoon(a, "hello", 404);
     await c.client.plugins.enable({ params: greeter });
-    expect(await shown(c, "greeter")).toMatchObject({ enabled: true, status: "failed" });
+    const listed = await shown(c, "greeter");
+    expect(listed).toMatchObject({ enabled: true, status: "failed" });
+    expect(listed).not.toHaveProperty("local");
     await instances.registry.restart();
     await expectSoon(c, "hello", "guarded");
     expect(await shown(c, "greeter")).toMatchObject({ version: "1.0.0", status: "loaded" });
