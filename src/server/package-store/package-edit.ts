@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { installationFileName } from "../../shared/installation-file-name.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { FileChange } from "../packages/files/mounts.js";
 import type { Unit } from "../packages/files/package-folder.js";
 import type { PackageTools } from "../packages/package-tools.js";
 import { readPackageMetadata } from "../packages/package-metadata.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
-import type { StagingArea } from "../packages/transactions/staging-area.js";
-import { inTransaction, type Transaction } from "../packages/transactions/transaction.js";
+import type { Transaction } from "../packages/transactions/transaction.js";
 import { writeInstallation } from "../packages/worker-version.js";
 import type { Installation } from "../../shared/installation.js";
 import type { ArchiveStore, StoredArchive } from "./archive-store.js";
@@ -59,21 +57,6 @@ export async function editPackage(
     await publish(archive, metadata);
     await place(copy);
     return "changed";
-  });
-}
-
-/**
- * Removes the digest from the record of an installed folder. The files then no longer count as those of an archive, so that a later upload
- * of the same archive replaces them.
- */
-export async function forgetDigest(area: StagingArea, folder: string): Promise<void> {
-  const file = path.join(folder, installationFileName);
-  await inTransaction(area, async (staged) => {
-    await area.exclusively(async () => {
-      const { digest: _, ...installation } = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown>;
-      await staged.writeFile(file, `${JSON.stringify(installation)}\n`);
-    });
-    await staged.discard();
   });
 }
 

@@ -22,7 +22,7 @@ import { writeInstallation } from "../packages/worker-version.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { uploadOf, type ArchiveStore } from "./archive-store.js";
 import type { OciPluginStore, PluginChange, PluginRow } from "./oci-plugin-store.js";
-import { editPackage, forgetDigest, publishFolder } from "./package-edit.js";
+import { editPackage, publishFolder } from "./package-edit.js";
 import { Retries } from "./retries.js";
 
 interface StoredPluginsOptions extends RetireOptions {
@@ -149,7 +149,7 @@ export class StoredPlugins implements PluginStore {
     const area = this.#area;
     if (!area) return "local";
     const lost = new Set(this.#lostNames().map((name) => this.#folderOf(name)));
-    for (const { folder } of units) if (lost.has(folder)) await forgetDigest(area, folder);
+    if (units.some(({ folder }) => lost.has(folder))) return "local";
     const isShared = ({ name, folder }: Unit) =>
       folder === this.#folderOf(name) && (digestOfFolder(folder) !== undefined || (isBuiltIn && !existsSync(folder)));
     const unit = units.find(isShared);

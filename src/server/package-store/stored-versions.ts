@@ -12,7 +12,7 @@ import type { StoredWorkers, StoredWorkersOptions } from "../packages/worker-pac
 import { writeInstallation, type InstalledVersion } from "../packages/worker-version.js";
 import type { OciPackageStore } from "./oci-package-store.js";
 import type { ArchiveStore } from "./archive-store.js";
-import { editPackage, forgetDigest } from "./package-edit.js";
+import { editPackage } from "./package-edit.js";
 import { PackageCache, type DownloadedVersion, type UseOf } from "./package-cache.js";
 import { Retries } from "./retries.js";
 
@@ -94,11 +94,7 @@ export class StoredVersions implements StoredWorkers {
       ({ name, directory, folder }) => directory === area.directory && store.has({ name, version: path.basename(folder) }),
     );
     const [unit] = stored;
-    if (!unit) {
-      const lost = units.flatMap(({ name, folder }) => this.#lostVersions(name).filter((each) => each.folder === folder));
-      for (const { folder } of lost) await forgetDigest(area, folder);
-      return "local";
-    }
+    if (!unit) return "local";
     if (units.some(({ folder }) => folder !== unit.folder)) {
       throw new ApiError(
         "INVALID_REQUEST",

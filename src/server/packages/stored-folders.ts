@@ -5,6 +5,7 @@ import { WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
 import { metadataProblem } from "./package-metadata.js";
 import type { StoredVersion } from "./package-store.js";
+import type { Transaction } from "./transactions/transaction.js";
 import type { FoundVersion } from "./worker-folders.js";
 
 /** Parsed manifests by the JSON text of their fields. Thousands of versions have only a few different manifests. */
@@ -27,6 +28,17 @@ export function digestOfFolder(folder: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Removes the digest from the record of an installed folder, if it has one. The files then no longer count as those of an archive, so that a
+ * later upload of the same archive replaces them.
+ */
+export async function forgetDigest(staged: Transaction, folder: string): Promise<void> {
+  if (digestOfFolder(folder) === undefined) return;
+  const file = path.join(folder, installationFileName);
+  const { digest: _, ...installation } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  await staged.writeFile(file, `${JSON.stringify(installation)}\n`);
 }
 
 /**

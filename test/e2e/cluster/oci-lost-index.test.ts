@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { installationFileName } from "../../../src/shared/installation-file-name.js";
 import { backUpPrimary } from "../../support/back-up-primary.js";
 import { uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
@@ -111,7 +112,13 @@ test(
     expect(await workerOn(fresh, "shop")).toMatchObject({ versions: ["1.0.0"] });
 
     const code = Buffer.from('export default { fetch: () => new Response("edited") };');
-    await c.client.workerFiles.upload({ files: [uploadOf("index.js", code)], fields: { path: "workers/shop/2.0.0" } });
+    const edit = () => [uploadOf("index.js", code)];
+    const record = path.join(instances.workersOf("e"), "shop", "2.0.0", installationFileName);
+    const recordBefore = await readFile(record, "utf8");
+    const outdated = c.client.workerFiles.upload({ files: edit(), fields: { path: "workers/shop/2.0.0", ifMatch: ['"outdated"'] } });
+    await expect(outdated).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
+    expect(await readFile(record, "utf8"), "a rejected change keeps the digest").toBe(recordBefore);
+    await c.client.workerFiles.upload({ files: edit(), fields: { path: "workers/shop/2.0.0" } });
     expect(await readText(c, "shop")).toBe("edited");
     const query = { newOnly: "true" } as const;
     await fresh.client.workers.upload({ file: uploadOf("package.tgz", await archiveOf("shop", "2.0.0", "two")), query });

@@ -2,6 +2,7 @@ import type { FileChange, RootOf } from "./mounts.js";
 import type { Unit } from "./package-folder.js";
 import { inTransaction } from "../transactions/transaction.js";
 import { discardAfter, type InstallAreas } from "../transactions/install-areas.js";
+import { forgetDigest } from "../stored-folders.js";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
 import { asStorageFailure } from "../../platform/storage-full.js";
@@ -25,6 +26,7 @@ export async function runFileChange({ areas, renew }: FileChangeSurroundings, un
     let retiring: Promise<void>[] = [];
     await area.exclusively(async () => {
       change.check?.(aside);
+      for (const { folder } of units) await forgetDigest(staged, folder);
       retiring = applyAndRenew(change, aside, (movedTo) => units.flatMap((unit) => renew(unit, movedTo)));
       await change.settle(inPlace);
     });
