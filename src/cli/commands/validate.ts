@@ -1,6 +1,7 @@
 import { automaticLabel } from "../../shared/automatic-host.js";
 import { pluralize } from "../output/format.js";
 import { defineCommand, type Context } from "../command/command.js";
+import { latestVersion } from "../../shared/package-name.js";
 import type { PackageInfo, PackageKind } from "../pack/package-info.js";
 import { openPackage } from "../pack/open-package.js";
 import { describeProblem } from "../validate/problem.js";
@@ -32,7 +33,7 @@ export const command = defineCommand<[source: string], Options>({
     const { name, version } = plan.facts;
     const hosts = opened.kind === "worker" ? hostsOf(plan.facts) : undefined;
     if (hosts) noteHosts(context, name, hosts);
-    const isAssigned = opened.kind === "worker" && !plan.facts.hasDeclaredVersion;
+    const isAssigned = opened.kind === "worker" && !plan.facts.hasDeclaredVersion && version === latestVersion;
     const valid = `${isAssigned ? name : `${name}@${version}`} is a valid ${opened.kind}: ${pluralize(plan.files.length, "file")}`;
     const text = isAssigned ? `${valid}; deploy assigns the version` : valid;
     output.result({ valid: true, kind: opened.kind, name, version, files: plan.files.length, warnings, ...hosts }, text);

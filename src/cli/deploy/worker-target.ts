@@ -1,3 +1,4 @@
+import semver from "semver";
 import { disable, enable, removeVersion, upload } from "../../shared/contract/worker-changes.js";
 import { list as listHosts } from "../../shared/contract/hosts.js";
 import { show } from "../../shared/contract/session.js";
@@ -84,7 +85,10 @@ export class WorkerTarget implements DeployTarget {
   }
 
   get newVersionHint(): string {
-    const version = nextVersion(installedVersions(this.#rows));
+    const installed = installedVersions(this.#rows);
+    const stable = installed.filter(({ version: each }) => semver.prerelease(each) === null);
+    // A prerelease is not served as long as a stable version is enabled.
+    const version = nextVersion(stable.length > 0 ? stable : installed);
     // As long as `latest` is enabled, it is the active version.
     return this.before === latestVersion
       ? `add --version ${version} --bump`

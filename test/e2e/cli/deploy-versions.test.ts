@@ -152,6 +152,17 @@ describe("`deploy` of a worker whose declared version is installed", () => {
     expect((await workerNamed("low"))?.versions).toEqual(["0.5.1", "0.5.0", "0.1.0"]);
   });
 
+  test("ignores a prerelease, which is not served beside a stable version", async () => {
+    await write("early", "one", { version: "1.0.0" });
+    await deployJson("early");
+    await deployJson("early --version 2.0.0-rc.1");
+    await write("early", "two", { version: "1.0.0" });
+    const flags = await suggestedFlags("early", "early@1.0.0 is already installed");
+    expect(flags).toBe("--version 1.0.1");
+    await deployJson(`early ${flags}`);
+    expect(await bodyOf("early")).toBe("two");
+  });
+
   test("suggests --bump if `latest` is active, with which the new code is served", async () => {
     await uploadLatest("moving");
     await write("moving", "one", { version: "1.0.0" });

@@ -88,6 +88,8 @@ test("`resync --from-cache` writes a daemon's keys back to a restored primary", 
   await clientOf(fresh).keys.create({ body: { name: "later", role: "viewer" } });
   const again = await runRuntimectl(daemon, ["daemon", "resync", "--from-cache", "--yes"]);
   expect(again.status).toBe(7);
+  const list = await runRuntimectl(daemon, ["daemon", "resync"]);
+  expect([list.status, list.stderr]).toEqual([7, expect.stringContaining("the primary already has all revisions of this daemon")]);
   const { entries } = await client.audit.list({ query: { action: "index" } });
   expect(entries.map(({ action, outcome }) => [action, outcome])).toContainEqual(["index.resynced", "done"]);
 });

@@ -37,7 +37,7 @@ export const command = defineCommand<[], Options>({
     const { client, settings } = await connect(context, { index: { show, resync } });
     const { divergence } = await client.index.show();
     if (divergence) context.output.note(describe(divergence));
-    if (!fromCache && !acceptPrimary) throw missingFlag;
+    if (!fromCache && !acceptPrimary) throw divergence ? missingFlag : notDiverged();
     await confirmDestruction(context, {
       consequence: fromCache
         ? "Replace all rows of the primary by those of this daemon"
@@ -57,6 +57,12 @@ export const command = defineCommand<[], Options>({
     context.output.result(data);
   },
 });
+
+function notDiverged(): CommandError {
+  return new CommandError("INDEX_NOT_DIVERGED", "the primary already has all revisions of this daemon; nothing changed", {
+    exitCode: exitCodes.conflict,
+  });
+}
 
 function describe({ missingCount, missing }: Divergence): string {
   const lines = missing.map(({ revision, changes }) => `  revision ${revision}: ${changes.join("; ")}`);

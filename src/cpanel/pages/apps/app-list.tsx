@@ -30,7 +30,7 @@ export function AppList() {
   const { resource, apps } = useApps();
   const { byName: health } = useAppHealth();
   const metrics = useAppMetrics();
-  const sparklineList = useSparklines();
+  const { data: sparklineList } = useSparklines();
   const sparklines = useMemo(() => new Map(sparklineList?.map((one) => [one.name, one])), [sparklineList]);
   const servedAt = useServedAt();
   const { namespaces } = usePrincipal();

@@ -50,7 +50,7 @@ export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) 
   );
 }
 
-/** Reports that the daemon keeps the secrets of a deleted app, with the command that removes them. Hidden if the app has no secrets. */
+/** Reports that the daemon keeps the secrets of a deleted app, with the command that removes them. Hidden if the app has no secrets. Without the list, the sentence is general. */
 function KeptSecrets({ app }: { readonly app: string }) {
   const api = useApi(secretOperations);
   const { data, error } = useResource(`secrets.${app}`, () => api.secrets.list({ params: toPathSegments(app) }));
@@ -58,7 +58,7 @@ function KeptSecrets({ app }: { readonly app: string }) {
   if (!hasSecrets) return null;
   return (
     <p>
-      The secrets of the app are kept, and the next upload with this name receives them. To remove one:{" "}
+      {data ? "The secrets" : "Secrets"} of the app are kept, and the next upload with this name receives them. To remove one:{" "}
       <code>runtimectl secrets remove {app} NAME</code>
     </p>
   );

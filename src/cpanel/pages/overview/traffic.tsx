@@ -22,13 +22,13 @@ export function useTraffic(): ShownHistory & { readonly isRestricted: boolean } 
   const isRestricted = !usePrincipal().namespaces.includes("*");
   const [range] = useRange();
   const history = useMetricsHistory(range, { isWanted: !isRestricted });
-  const sparklines = useSparklines({ isWanted: isRestricted });
+  const { data: sparklines, error } = useSparklines({ isWanted: isRestricted });
   const sum = useMemo(
     () => (isRestricted && sparklines && sparklines.length > 0 ? sumOfSparklines(sparklines, Date.now() / 1000) : noHistory),
     [isRestricted, sparklines],
   );
   return isRestricted
-    ? { ...history, series: sum, markers: [], isLoaded: sparklines !== undefined, isRestricted }
+    ? { series: sum, markers: [], error, isLoaded: sparklines !== undefined, isRestricted }
     : { ...history, isRestricted };
 }
 

@@ -39,13 +39,16 @@ export function useMetricsHistory(range: HistoryRange, { worker, isWanted = true
   );
 }
 
-/** Returns the requests of the last 60 minutes, by worker. Omits workers without requests. Returns undefined before the first response. */
-export function useSparklines({ isWanted = true }: { isWanted?: boolean } = {}): readonly Sparkline[] | undefined {
+/** Returns the requests of the last 60 minutes, by worker. Omits workers without requests. `data` is undefined before the first response. */
+export function useSparklines({ isWanted = true }: { isWanted?: boolean } = {}): {
+  readonly data: readonly Sparkline[] | undefined;
+  readonly error: unknown;
+} {
   const api = useApi(operations);
   const mayRead = useMay("workers:read");
-  const { data } = useResource("metrics.sparklines", () => api.metrics.sparklines(), {
+  const { data, error } = useResource("metrics.sparklines", () => api.metrics.sparklines(), {
     intervalMs: sparklineIntervalMs,
     isWanted: isWanted && mayRead,
   });
-  return data;
+  return { data, error };
 }
