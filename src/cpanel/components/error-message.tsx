@@ -19,6 +19,11 @@ export function ErrorMessage({ error, title, onDismiss, children }: ErrorMessage
   const { message, code, requestId } = factsOf(error);
   const isOutcomeUnknown = error instanceof DaemonAwayError && error.isOutcomeUnknown;
   const log = error instanceof ApiError ? checkLogOf(error) : [];
+  // The button disappears together with the message. Without another focus, keyboard users would continue at the top of the page.
+  const dismiss = () => {
+    document.querySelector<HTMLElement>("main")?.focus();
+    onDismiss?.();
+  };
   return (
     <div className="error-note" role="alert">
       {title !== undefined && !isOutcomeUnknown && <p className="error-note-title">{title}</p>}
@@ -40,7 +45,7 @@ export function ErrorMessage({ error, title, onDismiss, children }: ErrorMessage
         </pre>
       )}
       {children}
-      {onDismiss && <Button onPress={onDismiss}>Dismiss</Button>}
+      {onDismiss && <Button onPress={dismiss}>Dismiss</Button>}
     </div>
   );
 }

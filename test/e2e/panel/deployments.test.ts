@@ -98,6 +98,7 @@ test("reports an action without a response as unknown until the user dismisses t
   await expectAccessible(page);
   await page.getByRole("alert").getByRole("button", { name: "Dismiss" }).click();
   await message.waitFor({ state: "detached" });
+  expect(await page.evaluate("document.activeElement.id")).toBe("main");
 });
 
 test("deletes a version after the user types its name", async () => {

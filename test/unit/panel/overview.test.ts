@@ -87,6 +87,7 @@ describe("the figures of the overview tiles", () => {
   test.each<[HistoryRange, number, number, string]>([
     ["1h", 10, 12, "Mean of the recorded 2 min of the last 1 h; Highest 10-second p99 of the last 1 h"],
     ["1h", 10, 359, "Mean of the last 1 h; Highest 10-second p99 of the last 1 h"],
+    ["24h", 60, 89, "Mean of the recorded 89 min of the last 24 h; Highest 1-minute p99 of the last 24 h"],
     ["24h", 60, 300, "Mean of the recorded 5 h of the last 24 h; Highest 1-minute p99 of the last 24 h"],
     ["24h", 60, 1439, "Mean of the last 24 h; Highest 1-minute p99 of the last 24 h"],
     ["14d", 900, 288, "Mean of the recorded 3 d of the last 14 d; Highest 15-minute p99 of the last 14 d"],

@@ -74,7 +74,7 @@ function recordedPart(seconds: number, range: HistoryRange): string {
 function lengthText(seconds: number): string {
   const [minutes, hours] = [Math.round(seconds / 60), Math.round(seconds / 3600)];
   if (seconds < 60) return `${seconds} s`;
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 120 && minutes !== 60) return `${minutes} min`;
   return hours < 48 ? `${hours} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
