@@ -140,7 +140,8 @@ test("filters rows by a word, excludes rows by !word, and shows all rows after e
   await window.waitFor("1 of 3 versions  filter: !shop");
   expect(window.text()).not.toContain("1.4.2");
   window.press(keys.esc);
-  await window.waitFor("> @team/shop");
+  await window.waitFor("@team/shop");
+  expect(window.text(), "the marked entry stays marked").toContain("> todos");
 });
 
 test("shows only the available shortcuts of the current screen in the help", async () => {
