@@ -40,13 +40,18 @@ test("`dev` reloads when files change in a new folder", async () => {
   await expect.poll(() => run.text()).toBe("deeper");
 });
 
-test("`dev` reloads at most twice for 300 changes, and then serves the last change", async () => {
+/** Time without changes after which `dev` reloads. On a busy machine, the test itself can pause for this time between two changes. */
+const quietMs = 50;
+
+test("`dev` reloads at most twice for 300 quick changes, and then serves the last change", async () => {
+  const startedMs = performance.now();
   for (let index = 0; index < 300; index += 1) {
     writeFileSync(path.join(run.folder, `file-${index}.txt`), String(index));
     writeFileSync(path.join(run.folder, "index.js"), answering(`storm ${index}`));
   }
+  const possiblePauses = Math.floor((performance.now() - startedMs) / quietMs);
   await expect.poll(() => run.text()).toBe("storm 299");
-  expect(run.count(/reloaded in/)).toBeLessThanOrEqual(2);
+  expect(run.count(/reloaded in/)).toBeLessThanOrEqual(2 + possiblePauses);
 });
 
 /** A change that is not ignored causes a reload within this time. */
