@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { CommandError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes, type ExitCode } from "../command/exit-codes.js";
@@ -66,12 +65,16 @@ export async function runBackupProgram<Action extends keyof BackupResults>(
   child.stderr.on("data", (chunk: Buffer) => context.terminal.writeStderr(chunk.toString()));
   const stop = () => child.kill("SIGTERM");
   context.signal.addEventListener("abort", stop, { once: true });
-  const ended = once(child, "close");
-  const said = await text(child.stdout);
-  await ended;
+  let answer = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    answer += chunk;
+    // Kills the program after its line, because a program of Node.js can fail to exit (nodejs/node issue 54918).
+    if (answer.endsWith("\n")) child.kill("SIGKILL");
+  });
+  await once(child, "close");
   context.signal.removeEventListener("abort", stop);
   context.signal.throwIfAborted();
-  const outcome = parse<BackupResults[Action]>(said);
+  const outcome = parse<BackupResults[Action]>(answer);
   if (outcome && "result" in outcome) return outcome.result;
   const { code, message, hint } = outcome?.error ?? {
     code: "FAILED",
@@ -81,9 +84,9 @@ export async function runBackupProgram<Action extends keyof BackupResults>(
   throw new CommandError(code, message, { exitCode: exitCodeOf[code] ?? exitCodes.failed, hint });
 }
 
-function parse<Result>(said: string): BackupOutcome<Result> | undefined {
+function parse<Result>(answer: string): BackupOutcome<Result> | undefined {
   try {
-    return JSON.parse(said) as BackupOutcome<Result>;
+    return JSON.parse(answer) as BackupOutcome<Result>;
   } catch {
     return undefined;
   }

@@ -18,7 +18,7 @@ process.once("SIGTERM", () => process.exit(143));
 process.once("SIGINT", () => process.exit(130));
 
 const outcome = await run(JSON.parse(process.argv[2] as string) as BackupJob);
-process.stdout.write(JSON.stringify(outcome), () => process.exit("result" in outcome ? 0 : 1));
+process.stdout.write(`${JSON.stringify(outcome)}\n`, () => process.exit("result" in outcome ? 0 : 1));
 
 async function run({
   action,

@@ -156,7 +156,7 @@ function readResponse(end: ChildEnd): UnpackedPackage {
       `The archive is too large: it could not be unpacked within ${unpackDeadlineMs / 60_000} minutes.`,
     );
   }
-  if (end.exit !== "0") throw new Error(`unpacking ended with ${end.exit}: ${end.complaint}`);
+  if (!end.answer.endsWith("\n")) throw new Error(`unpacking ended with ${end.exit}: ${end.complaint}`);
   const result = JSON.parse(end.answer) as UnpackResult;
   if ("refusal" in result) throw new ApiError(result.refusal.code, result.refusal.message);
   if ("failure" in result) {

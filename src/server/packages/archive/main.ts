@@ -1,22 +1,23 @@
-// The unpacker process. Unpacks one archive, reads the metadata of the package, writes one line of JSON to stdout and exits. If an archive
+// The unpacker process. Unpacks one archive, reads the metadata of the package, writes one line of JSON to stdout and ends. If an archive
 // exploits an error of a parser, the daemon is not affected.
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
+import { endProcess } from "../../platform/end-process.js";
 import { isStorageFull } from "../../platform/storage-full.js";
 import { ReceivedBytes, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
 
-// Exits when stdin closes, because the daemon has then exited and no process needs the result.
-process.stdin.on("close", () => process.exit(1));
+// Ends when stdin closes, because the daemon has then exited and no process needs the result.
+process.stdin.on("close", endProcess);
 // Sets the umask, so that the mode of unpacked files is the same for every umask of the daemon.
 process.umask(0o022);
 
 const received = ReceivedBytes.readFrom(process.stdin);
 const result = await run(JSON.parse(process.argv[2] as string) as UnpackJob);
-process.stdout.write(JSON.stringify(result), () => process.exit(0));
+process.stdout.write(`${JSON.stringify(result)}\n`, endProcess);
 
 async function run(job: UnpackJob): Promise<UnpackResult> {
   try {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import path from "node:path";
+import { endProcess } from "../end-process.js";
 import { NoSpawnSocket, type SpawnOrder, type SpawnerOrder, type SpawnReport } from "./messages.js";
 
 /**
@@ -22,11 +23,11 @@ if (process.connected) process.once("disconnect", leave);
 // Exits immediately if the daemon exited before the listener was added.
 else leave();
 
-/** Kills all child processes and exits, because the daemon has exited. */
+/** Kills all child processes and ends, because the daemon has exited. */
 function leave(): void {
   for (const child of children.values()) child.kill("SIGKILL");
   rmSync(path.dirname(socketPath), { recursive: true, force: true });
-  process.exit();
+  endProcess();
 }
 
 async function spawnProcess({ id, file, args, workingDirectory, descriptors }: SpawnOrder): Promise<void> {

@@ -102,14 +102,12 @@ export class TypeScriptCompiler {
         resolve(result);
       };
       child.once("error", () => settle({ problem }));
-      child.once("close", (code) => {
+      child.once("close", () => {
         // Kills child processes of the compiler that are still running.
         if (pid !== undefined) killGroup(pid);
-        settle(
-          code === 0 && bytes <= longestModuleBytes
-            ? (JSON.parse(Buffer.concat(chunks).toString()) as CompileResult)
-            : { problem, tookTooMuch },
-        );
+        const answer = Buffer.concat(chunks).toString();
+        const isComplete = answer.endsWith("\n") && bytes <= longestModuleBytes;
+        settle(isComplete ? (JSON.parse(answer) as CompileResult) : { problem, tookTooMuch });
       });
     });
   }

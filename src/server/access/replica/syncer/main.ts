@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { endProcess } from "../../../platform/end-process.js";
 import type { SyncerStarted, SyncResponse, SyncJob } from "./sync-job.js";
 import Database from "libsql";
 
@@ -7,7 +8,7 @@ import Database from "libsql";
 
 // Makes new files readable only for the daemon's user, independently of the umask that the process inherits.
 process.umask(0o077);
-process.on("disconnect", () => process.exit(0));
+process.on("disconnect", endProcess);
 // Ignores SIGINT, because the daemon stops the syncer. With Ctrl-C, a terminal sends SIGINT to the daemon and to the syncer.
 process.on("SIGINT", () => undefined);
 new Worker(new URL("parent-watch.js", import.meta.url), { workerData: process.ppid, stdout: true, stderr: true }).unref();
