@@ -29,6 +29,7 @@ const replaced = {
   "HandedOn\\b|TravelHost|PassageHost|CacheShelf|(?:Instance|Other|Listed)Answer|InstanceQuestion|collectAnswers":
     "forward options, pipeline context, site cache, response, request",
   "tellFromNowOn|tellsNext|tellOfRest|tellInstances|tellFailure|tellGitHub|cuttingWay": "publish, print, log, report, write, cutting proxy",
+  "\\binUnit\\b|isInUnit\\b|\\bunitIn\\b|\\bunitAt\\b": "package folder, in the package",
   "\\banew\\b|\\bafresh\\b": "again",
 };
 const pattern = new RegExp(

@@ -3,7 +3,7 @@ import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { FileChange } from "../packages/files/mounts.js";
-import type { Unit } from "../packages/files/package-folder.js";
+import type { PackageFolder } from "../packages/files/package-folder.js";
 import type { PackageTools } from "../packages/package-tools.js";
 import { readPackageMetadata } from "../packages/package-metadata.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
@@ -33,7 +33,7 @@ interface PackageEditOptions {
  * "removed". The caller deletes the staging folder unless the result is "changed". Throws PRECONDITION_FAILED.
  */
 export async function editPackage(
-  { name, directory, segments, folder }: Unit,
+  { name, directory, segments, folder }: PackageFolder,
   change: FileChange,
   { archives, tools, staged, base, assertAccepted, publish, place }: PackageEditOptions,
 ): Promise<"changed" | "unchanged" | "removed"> {

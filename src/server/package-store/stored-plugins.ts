@@ -6,7 +6,7 @@ import { latestVersion } from "../../shared/package-name.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { ArchiveFormat } from "../packages/archive/unpack.js";
 import type { FileChange } from "../packages/files/mounts.js";
-import type { Unit } from "../packages/files/package-folder.js";
+import type { PackageFolder } from "../packages/files/package-folder.js";
 import { toggledManifest } from "../packages/manifest-fields.js";
 import { readPackageMetadata } from "../packages/package-metadata.js";
 import type { PluginStore, PluginUpload } from "../packages/package-store.js";
@@ -142,28 +142,28 @@ export class StoredPlugins implements PluginStore {
     return this.#options.rows.remove(name);
   }
 
-  async changeFiles(units: readonly Unit[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local"> {
+  async changeFiles(packages: readonly PackageFolder[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local"> {
     const { rows, archives, tools } = this.#options;
-    const missing = this.missing().find(({ folder }) => units.some((unit) => unit.folder === folder));
+    const missing = this.missing().find(({ folder }) => packages.some((packageFolder) => packageFolder.folder === folder));
     if (missing) throw new ApiError("PACKAGE_UNAVAILABLE", `Nothing changed. ${missing.problem}`, { retryAfterSeconds });
     const area = this.#area;
     if (!area) return "local";
     const lost = new Set(this.#lostNames().map((name) => this.#folderOf(name)));
-    if (units.some(({ folder }) => lost.has(folder))) return "local";
-    const isShared = ({ name, folder }: Unit) =>
+    if (packages.some(({ folder }) => lost.has(folder))) return "local";
+    const isShared = ({ name, folder }: PackageFolder) =>
       folder === this.#folderOf(name) && (digestOfFolder(folder) !== undefined || (isBuiltIn && !existsSync(folder)));
-    const unit = units.find(isShared);
-    if (!unit) return "local";
-    if (units.some(({ folder }) => folder !== unit.folder))
+    const packageFolder = packages.find(isShared);
+    if (!packageFolder) return "local";
+    if (packages.some(({ folder }) => folder !== packageFolder.folder))
       throw new ApiError(
         "INVALID_REQUEST",
         "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one plugin. Send one call for each plugin.",
       );
-    const { name } = unit;
+    const { name } = packageFolder;
     const edit = () =>
       inTransaction(area, async (staged) => {
         const base = rows.find(name);
-        const result = await editPackage(unit, change, {
+        const result = await editPackage(packageFolder, change, {
           archives,
           tools,
           staged,

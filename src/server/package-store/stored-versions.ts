@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { ApiError } from "../../shared/api-error.js";
 import { toggledManifest } from "../packages/manifest-fields.js";
 import type { FileChange } from "../packages/files/mounts.js";
-import type { Unit } from "../packages/files/package-folder.js";
+import type { PackageFolder } from "../packages/files/package-folder.js";
 import type { PackageRef, StoredChange, StoredVersion } from "../packages/package-store.js";
 import { digestOfFolder } from "../packages/stored-folders.js";
 import { discardAfter, movesOf, newPath, retireFolder } from "../packages/transactions/install-areas.js";
@@ -88,26 +88,26 @@ export class StoredVersions implements StoredWorkers {
     await downloading;
   }
 
-  async changeFiles(units: readonly Unit[], change: FileChange): Promise<"changed" | "removed" | "local"> {
+  async changeFiles(packageFolders: readonly PackageFolder[], change: FileChange): Promise<"changed" | "removed" | "local"> {
     const { area, store, archives, locks, tools } = this.#options;
-    const stored = units.filter(
+    const stored = packageFolders.filter(
       ({ name, directory, folder }) => directory === area.directory && store.has({ name, version: path.basename(folder) }),
     );
-    const [unit] = stored;
-    if (!unit) return "local";
-    if (units.some(({ folder }) => folder !== unit.folder)) {
+    const [packageFolder] = stored;
+    if (!packageFolder) return "local";
+    if (packageFolders.some(({ folder }) => folder !== packageFolder.folder)) {
       throw new ApiError(
         "INVALID_REQUEST",
         "With RUNTIME_PACKAGE_STORE=oci, one change can contain files of only one version. Send one call for each version.",
       );
     }
-    const { name, folder } = unit;
+    const { name, folder } = packageFolder;
     const version = path.basename(folder);
     await this.ensure({ name, version, folder });
     const edit = () =>
       inTransaction(area, async (staged) => {
         const base = store.find({ name, version });
-        const result = await editPackage(unit, change, {
+        const result = await editPackage(packageFolder, change, {
           archives,
           tools,
           staged,

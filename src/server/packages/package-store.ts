@@ -4,7 +4,7 @@ import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { UploadedFile } from "../platform/uploaded-file.js";
 import type { FileChange } from "./files/mounts.js";
-import type { Unit } from "./files/package-folder.js";
+import type { PackageFolder } from "./files/package-folder.js";
 import type { PluginFolder } from "./plugin-catalog.js";
 import type { Transaction } from "./transactions/transaction.js";
 import type { ArchiveFormat } from "./archive/unpack.js";
@@ -108,5 +108,5 @@ export interface PluginStore {
   /** Returns whether the other daemons have the plugin, too. False for a folder that only this daemon has. */
   isShared(name: string): boolean;
   /** Like `changeFiles` of `StoredWorkers`. `isBuiltIn`: the change creates the manifest that overrides a built-in plugin. */
-  changeFiles(units: readonly Unit[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local">;
+  changeFiles(packageFolders: readonly PackageFolder[], change: FileChange, isBuiltIn: boolean): Promise<"changed" | "removed" | "local">;
 }

@@ -16,7 +16,7 @@ import {
   type StagedPlugin,
 } from "./plugin-catalog.js";
 import type { FileChange, PackageOwner } from "./files/mounts.js";
-import type { Unit } from "./files/package-folder.js";
+import type { PackageFolder } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { inTransaction, type Transaction } from "./transactions/transaction.js";
 import { InstallAreas, discardAfter, retireFolder } from "./transactions/install-areas.js";
@@ -164,33 +164,33 @@ export class PluginPackages implements PackageOwner {
     });
   }
 
-  async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
-    const isBuiltIn = units.some(({ name }) => this.#catalog.find(name)?.builtIn !== undefined);
-    const result = await this.#options.store?.changeFiles(units, change, isBuiltIn);
-    if (result === "removed") for (const { name } of units) await this.remove(name);
+  async changeFiles(packageFolders: readonly PackageFolder[], change: FileChange): Promise<void> {
+    const isBuiltIn = packageFolders.some(({ name }) => this.#catalog.find(name)?.builtIn !== undefined);
+    const result = await this.#options.store?.changeFiles(packageFolders, change, isBuiltIn);
+    if (result === "removed") for (const { name } of packageFolders) await this.remove(name);
     if (result === "changed" || result === "removed") return;
-    const renew = ({ folder }: Unit, movedTo: string | undefined) =>
+    const renew = ({ folder }: PackageFolder, movedTo: string | undefined) =>
       movedTo === undefined ? [] : [retireFolder(this.#options, folder, movedTo)];
-    await runFileChange({ areas: this.#areas, renew }, units, change);
+    await runFileChange({ areas: this.#areas, renew }, packageFolders, change);
   }
 
-  namesIn({ directory, folder }: Unit): string[] {
+  namesIn({ directory, folder }: PackageFolder): string[] {
     const found = readPluginFolder({ path: directory, source: "uploaded" }, folder);
     return found ? [found.name] : [];
   }
 
-  assertUsable({ directory, folder }: Unit, metadata: PackageMetadata): void {
+  assertUsable({ directory, folder }: PackageFolder, metadata: PackageMetadata): void {
     const { name } = metadata;
     const changed = { directory: { path: directory, source: "uploaded" as const }, folder, name, metadata };
     const builtIn = this.#catalog.find(name)?.builtIn;
     parsePlugin(fieldsOf(builtIn ? { code: builtIn, overlay: changed } : { code: changed, overlay: undefined }), this.#options);
   }
 
-  async assertSettings({ directory, folder }: Unit, metadata: PackageMetadata): Promise<void> {
+  async assertSettings({ directory, folder }: PackageFolder, metadata: PackageMetadata): Promise<void> {
     await this.#assertSettings({ directory: { path: directory, source: "uploaded" }, folder, name: metadata.name, metadata });
   }
 
-  assertAcceptable(unit: Unit, { name = unit.name, base }: Readonly<Record<string, unknown>>): void {
+  assertAcceptable(packageFolder: PackageFolder, { name = packageFolder.name, base }: Readonly<Record<string, unknown>>): void {
     if (typeof name !== "string") return;
     refuseReservedName(name, this.#options.reservedNames);
     if (typeof base === "string") this.#refuseTakenBase(name, base);

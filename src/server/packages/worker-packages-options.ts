@@ -1,5 +1,5 @@
 import type { FileChange } from "./files/mounts.js";
-import type { Unit } from "./files/package-folder.js";
+import type { PackageFolder } from "./files/package-folder.js";
 import type { Installation } from "../../shared/installation.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { StagingArea } from "./transactions/staging-area.js";
@@ -74,10 +74,10 @@ export interface StoredWorkers {
   /** Downloads a version of the index unless its folder exists. Throws PACKAGE_UNAVAILABLE. */
   ensure(version: Pick<InstalledVersion, "name" | "version" | "folder">): Promise<void>;
   /**
-   * Applies a change of files to a copy of the only version in `units`, and publishes the copy. Changes nothing and returns "local" for
-   * versions outside the index, and "removed" for a change that deletes the whole version.
+   * Applies a change of files to a copy of the only version in `packageFolders`, and publishes the copy. Changes nothing and returns
+   * "local" for versions outside the index, and "removed" for a change that deletes the whole version.
    */
-  changeFiles(units: readonly Unit[], change: FileChange): Promise<"changed" | "removed" | "local">;
+  changeFiles(packageFolders: readonly PackageFolder[], change: FileChange): Promise<"changed" | "removed" | "local">;
   close(): Promise<void>;
 }
 

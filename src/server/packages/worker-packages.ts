@@ -6,7 +6,7 @@ import type { Worker } from "../../shared/contract/workers.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { FileChange, PackageOwner } from "./files/mounts.js";
-import type { Unit } from "./files/package-folder.js";
+import type { PackageFolder } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
 import { changeableVersion, enabledLatest, refuseInstalled, workerNotFound } from "./worker-changes.js";
@@ -212,33 +212,33 @@ export class WorkerPackages implements PackageOwner {
     await this.#removal.removeVersion(name, version);
   }
 
-  async prepare({ name, folder }: Unit): Promise<void> {
+  async prepare({ name, folder }: PackageFolder): Promise<void> {
     await this.ensure({ name, version: path.basename(folder), folder });
   }
 
-  async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
-    const result = await this.#stored?.changeFiles(units, change);
-    if (result === "removed") for (const { name, folder } of units) await this.removeVersion(name, path.basename(folder));
+  async changeFiles(packageFolders: readonly PackageFolder[], change: FileChange): Promise<void> {
+    const result = await this.#stored?.changeFiles(packageFolders, change);
+    if (result === "removed") for (const { name, folder } of packageFolders) await this.removeVersion(name, path.basename(folder));
     if (this.#stored && result !== "local") return;
-    const renew = ({ directory, folder }: Unit, movedTo: string | undefined) => {
+    const renew = ({ directory, folder }: PackageFolder, movedTo: string | undefined) => {
       const workerFolder = path.dirname(folder);
       const isChanged = (version: string) => version === folder || version === workerFolder;
       return this.#catalog.refresh(directory, workerFolder, isChanged).map((gone) => this.#retire(gone, movedTo));
     };
-    await runFileChange({ areas: this.#areas, renew }, units, change);
+    await runFileChange({ areas: this.#areas, renew }, packageFolders, change);
   }
 
-  namesIn({ folder }: Unit): string[] {
+  namesIn({ folder }: PackageFolder): string[] {
     const workerFolder = path.dirname(folder);
     const versions = this.#catalog.versionsIn(workerFolder);
     return versions.filter((version) => version.folder === folder || version.folder === workerFolder).map(({ name }) => name);
   }
 
-  assertUsable(_unit: Unit, metadata: PackageMetadata): void {
+  assertUsable(_folder: PackageFolder, metadata: PackageMetadata): void {
     this.#options.secrets?.assertPresent(metadata.name, this.#servable(metadata), { countsStaged: false });
   }
 
-  assertAcceptable(unit: Unit, { name = unit.name }: Readonly<Record<string, unknown>>): void {
+  assertAcceptable(packageFolder: PackageFolder, { name = packageFolder.name }: Readonly<Record<string, unknown>>): void {
     if (typeof name !== "string") return;
     refuseReservedName(name, this.#options.reservedNames);
     this.#refuseTakenPath(name);

@@ -53,12 +53,12 @@ export function readWorkerVersion(folder: string, pathVersion: { name: string; v
 }
 
 /**
- * Returns the worker name and the version according to the path of a version folder. If the worker folder `unit` itself is the package, the
- * version is `latest`.
+ * Returns the worker name and the version according to the path of a version folder. If the worker folder itself is the package, the version
+ * is `latest`.
  */
-export function versionAtPath(directory: string, unit: string, folder: string): { name: string; version: string } {
-  const name = path.relative(directory, unit).split(path.sep).join("/");
-  return { name, version: folder === unit ? latestVersion : path.basename(folder) };
+export function versionAtPath(directory: string, workerFolder: string, folder: string): { name: string; version: string } {
+  const name = path.relative(directory, workerFolder).split(path.sep).join("/");
+  return { name, version: folder === workerFolder ? latestVersion : path.basename(folder) };
 }
 
 /** Compares two versions for sorting: `latest` first, then from the highest to the lowest version. */

@@ -151,38 +151,41 @@ function badConfigChanges(etag: string, badSet: Readonly<Record<string, unknown>
 }
 
 /** These operations need a package with the files of `fileExampleNames`. */
-function fileExamples(resource: string, unit: string): Readonly<Record<string, Example>> {
+function fileExamples(resource: string, packageFolder: string): Readonly<Record<string, Example>> {
   const noPath = [{}, { path: "" }, { path: 7 }, { path: null }, { path: ["a"] }].map((body) => [body, "PATH_REQUIRED"] as const);
   const noPaths = [{}, { paths: [] }, { paths: "a" }, { paths: [""] }, { paths: [1] }].map((body) => [body, "PATH_REQUIRED"] as const);
-  const outside = `${unit}/../../@other`;
+  const outside = `${packageFolder}/../../@other`;
   const examples: Readonly<Record<string, Example>> = {
-    list: { query: `path=${unit}` },
-    download: { query: `path=${unit}/kept.txt` },
-    downloadBatch: { query: `paths=${unit}/kept.txt&paths=${unit}` },
-    mkdir: { body: { path: `${unit}/made/inner` }, badBodies: [...noPath, [{ path: outside }, "PATH_TRAVERSAL"]] },
+    list: { query: `path=${packageFolder}` },
+    download: { query: `path=${packageFolder}/kept.txt` },
+    downloadBatch: { query: `paths=${packageFolder}/kept.txt&paths=${packageFolder}` },
+    mkdir: { body: { path: `${packageFolder}/made/inner` }, badBodies: [...noPath, [{ path: outside }, "PATH_TRAVERSAL"]] },
     rename: {
-      body: { path: `${unit}/renamed.txt`, newName: "named.txt" },
+      body: { path: `${packageFolder}/renamed.txt`, newName: "named.txt" },
       badBodies: [
         ...noPath,
-        [{ path: `${unit}/renamed.txt` }, "INVALID_REQUEST"],
-        [{ path: `${unit}/renamed.txt`, newName: "../x" }, "PATH_TRAVERSAL"],
-        [{ path: `${unit}/renamed.txt`, newName: "kept.txt" }, "PATH_EXISTS"],
-        [{ path: `${unit}/missing.txt`, newName: "x" }, "PATH_NOT_FOUND"],
-        [{ path: unit, newName: "2.0.0" }, "PATH_NOT_WRITABLE"],
+        [{ path: `${packageFolder}/renamed.txt` }, "INVALID_REQUEST"],
+        [{ path: `${packageFolder}/renamed.txt`, newName: "../x" }, "PATH_TRAVERSAL"],
+        [{ path: `${packageFolder}/renamed.txt`, newName: "kept.txt" }, "PATH_EXISTS"],
+        [{ path: `${packageFolder}/missing.txt`, newName: "x" }, "PATH_NOT_FOUND"],
+        [{ path: packageFolder, newName: "2.0.0" }, "PATH_NOT_WRITABLE"],
       ],
     },
     move: {
-      body: { path: `${unit}/moved.txt`, destPath: `${unit}/folder` },
+      body: { path: `${packageFolder}/moved.txt`, destPath: `${packageFolder}/folder` },
       badBodies: [
         ...noPath,
-        [{ path: `${unit}/moved.txt` }, "PATH_REQUIRED"],
-        [{ path: `${unit}/folder`, destPath: `${unit}/folder/in` }, "INVALID_REQUEST"],
+        [{ path: `${packageFolder}/moved.txt` }, "PATH_REQUIRED"],
+        [{ path: `${packageFolder}/folder`, destPath: `${packageFolder}/folder/in` }, "INVALID_REQUEST"],
       ],
     },
-    moveBatch: { body: { paths: [`${unit}/moved-too.txt`], destPath: `${unit}/folder` }, badBodies: noPaths },
-    upload: { fields: { path: unit, paths: "sent/file.txt" } },
-    remove: { body: { path: `${unit}/deleted.txt` }, badBodies: [...noPath, [{ path: unit.split("/")[0] }, "PATH_NOT_WRITABLE"]] },
-    removeBatch: { body: { paths: [`${unit}/deleted-too.txt`, `${unit}/missing`] }, badBodies: noPaths },
+    moveBatch: { body: { paths: [`${packageFolder}/moved-too.txt`], destPath: `${packageFolder}/folder` }, badBodies: noPaths },
+    upload: { fields: { path: packageFolder, paths: "sent/file.txt" } },
+    remove: {
+      body: { path: `${packageFolder}/deleted.txt` },
+      badBodies: [...noPath, [{ path: packageFolder.split("/")[0] }, "PATH_NOT_WRITABLE"]],
+    },
+    removeBatch: { body: { paths: [`${packageFolder}/deleted-too.txt`, `${packageFolder}/missing`] }, badBodies: noPaths },
   };
   return Object.fromEntries(Object.entries(examples).map(([name, example]) => [`${resource}.${name}`, example]));
 }

@@ -26,8 +26,8 @@ export function folderAt(of: PackageRef, roots: readonly string[], path: string)
   if (root === undefined) return undefined;
   const [first = ""] = path.slice(root.length + 1).split("/");
   // In a worker, only files inside of a version folder can be changed.
-  const isInUnit = of.kind === "plugins" || isPackageVersion(first);
-  return { of, path, isChangeable: isInUnit && !isBuiltInMount(root) };
+  const isInPackage = of.kind === "plugins" || isPackageVersion(first);
+  return { of, path, isChangeable: isInPackage && !isBuiltInMount(root) };
 }
 
 /** Whether a package directory contains built-in packages. The name of such a directory starts with a dot. */

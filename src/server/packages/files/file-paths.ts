@@ -2,7 +2,7 @@ import { relative, sep } from "node:path";
 import { shown } from "../../../shared/archive/refusal.js";
 import type { PackageOwner, Mount } from "./mounts.js";
 import { notFound, notWritable } from "./file-transaction.js";
-import { unitIn, type Layout, type Unit } from "./package-folder.js";
+import { packageFolderIn, type Layout, type PackageFolder } from "./package-folder.js";
 import { ApiError } from "../../../shared/api-error.js";
 import { nameProblem } from "../../../shared/archive/entry-name.js";
 import { installationFileName } from "../../../shared/installation-file-name.js";
@@ -33,9 +33,9 @@ export interface ResolvedPath {
 
 /** A path in a package folder that the caller is allowed to change. */
 export interface WritablePath extends ResolvedPath {
-  readonly unit: Unit;
+  readonly packageFolder: PackageFolder;
   /** Path segments below the package folder. Empty for the package folder itself. */
-  readonly inUnit: readonly string[];
+  readonly inPackage: readonly string[];
 }
 
 /** Resolves the paths that callers of the file API send, and checks the permission of the caller. */
@@ -65,8 +65,8 @@ export class FilePaths {
   /** Downloads the files of the package that contains a path, if they are not on this machine. Throws like `readable`. */
   async prepare(text: string, caller: FileCaller): Promise<void> {
     const resolved = this.readable(text, caller);
-    const unit = resolved && unitIn(resolved.mount, resolved.below, this.#layout);
-    if (unit) await this.#owner.prepare?.(unit);
+    const packageFolder = resolved && packageFolderIn(resolved.mount, resolved.below, this.#layout);
+    if (packageFolder) await this.#owner.prepare?.(packageFolder);
   }
 
   /**
@@ -75,27 +75,27 @@ export class FilePaths {
    */
   writable(text: string, caller: FileCaller): WritablePath {
     const resolved = this.readable(text, caller);
-    const unit = resolved && unitIn(resolved.mount, resolved.below, this.#layout);
-    if (!resolved || !unit) throw notWritable(text, "files can be changed only in the folder of a package");
+    const packageFolder = resolved && packageFolderIn(resolved.mount, resolved.below, this.#layout);
+    if (!resolved || !packageFolder) throw notWritable(text, "files can be changed only in the folder of a package");
     if (resolved.mount.source === "built-in") throw notWritable(text, `the packages in ${shown(resolved.mount.name)} are built in`);
-    for (const name of this.#owner.namesIn(unit)) caller.assertCovers(name);
-    return { ...resolved, unit, inUnit: resolved.below.slice(unit.segments.length) };
+    for (const name of this.#owner.namesIn(packageFolder)) caller.assertCovers(name);
+    return { ...resolved, packageFolder, inPackage: resolved.below.slice(packageFolder.segments.length) };
   }
 
   /** Resolves a path like `writable`, but rejects the package folder itself. */
-  inUnit(text: string, caller: FileCaller): WritablePath & { readonly name: string } {
+  inPackage(text: string, caller: FileCaller): WritablePath & { readonly name: string } {
     const resolved = this.writable(text, caller);
-    const name = resolved.inUnit.at(-1);
+    const name = resolved.inPackage.at(-1);
     if (name === undefined) throw notWritable(text, "the path is the folder of a whole package");
     return { ...resolved, name };
   }
 
   /** Returns the path of a package folder in the file API. Returns undefined if the package is built in or the folder is no package. */
-  unitAt(folder: string): string | undefined {
+  packagePathAt(folder: string): string | undefined {
     const mount = this.mountOf(folder);
     if (!mount || mount.source === "built-in") return undefined;
     const below = relative(mount.path, folder).split(sep);
-    return unitIn(mount, below, this.#layout)?.folder === folder ? [mount.name, ...below].join("/") : undefined;
+    return packageFolderIn(mount, below, this.#layout)?.folder === folder ? [mount.name, ...below].join("/") : undefined;
   }
 
   /** Returns the configured directory that contains a folder. */

@@ -1,5 +1,5 @@
 import type { FileChange, RootOf } from "./mounts.js";
-import type { Unit } from "./package-folder.js";
+import type { PackageFolder } from "./package-folder.js";
 import { inTransaction } from "../transactions/transaction.js";
 import { discardAfter, type InstallAreas } from "../transactions/install-areas.js";
 import { forgetDigest } from "../stored-folders.js";
@@ -13,12 +13,16 @@ interface FileChangeSurroundings {
    * Updates the catalog after a change of a package folder, and retires the previous content, in the same turn of the event loop. If the
    * folder was moved, running isolates read from `movedTo`.
    */
-  readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
+  readonly renew: (packageFolder: PackageFolder, movedTo: string | undefined) => Promise<void>[];
 }
 
 /** Changes files of packages in one directory. Prepares the change, and applies it while no other change of the directory runs. */
-export async function runFileChange({ areas, renew }: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
-  const [{ directory }] = units as [Unit];
+export async function runFileChange(
+  { areas, renew }: FileChangeSurroundings,
+  packageFolders: readonly PackageFolder[],
+  change: FileChange,
+): Promise<void> {
+  const [{ directory }] = packageFolders as [PackageFolder];
   const area = areas.of(directory);
   await inTransaction(area, async (staged) => {
     const aside = await staged.makeContentFolder();
@@ -26,8 +30,8 @@ export async function runFileChange({ areas, renew }: FileChangeSurroundings, un
     let retiring: Promise<void>[] = [];
     await area.exclusively(async () => {
       change.check?.(aside);
-      for (const { folder } of units) await forgetDigest(staged, folder);
-      retiring = applyAndRenew(change, aside, (movedTo) => units.flatMap((unit) => renew(unit, movedTo)));
+      for (const { folder } of packageFolders) await forgetDigest(staged, folder);
+      retiring = applyAndRenew(change, aside, (movedTo) => packageFolders.flatMap((packageFolder) => renew(packageFolder, movedTo)));
       await change.settle(inPlace);
     });
     await discardAfter(retiring, staged);

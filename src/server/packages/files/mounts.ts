@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import path from "node:path";
 import { packageDirectories, type PackageDirectory } from "../package-directories.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
-import type { Unit } from "./package-folder.js";
+import type { PackageFolder } from "./package-folder.js";
 
 /** A configured directory in the file API. All paths in the directory begin with `name`. */
 export interface Mount extends PackageDirectory {
@@ -66,18 +66,18 @@ export interface FileChange {
 /** The service that manages the packages of one kind (workers or plugins). All changes of their files go through this service. */
 export interface PackageOwner {
   /** Downloads the files of a package that is not on this machine. Throws PACKAGE_UNAVAILABLE. */
-  prepare?(unit: Unit): Promise<void>;
+  prepare?(packageFolder: PackageFolder): Promise<void>;
   /**
    * Applies the change while the daemon holds the lock of the directory. In the same turn of the event loop, updates the catalog and
    * retires the previous content of the package folders.
    */
-  changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
+  changeFiles(packageFolders: readonly PackageFolder[], change: FileChange): Promise<void>;
   /** Returns the names in the metadata of the package folder. A name can differ from the name in the path of the folder. */
-  namesIn(unit: Unit): string[];
+  namesIn(packageFolder: PackageFolder): string[];
   /** Throws if the daemon would not serve or load a package with this metadata. */
-  assertUsable(unit: Unit, metadata: PackageMetadata): void;
+  assertUsable(packageFolder: PackageFolder, metadata: PackageMetadata): void;
   /** Rejects with ApiError if the plugin in the package folder does not accept its settings. */
-  assertSettings?(unit: Unit, metadata: PackageMetadata): Promise<void>;
+  assertSettings?(packageFolder: PackageFolder, metadata: PackageMetadata): Promise<void>;
   /** Throws if the package folder must not contain a package with these metadata fields. */
-  assertAcceptable(unit: Unit, fields: Readonly<Record<string, unknown>>): void;
+  assertAcceptable(packageFolder: PackageFolder, fields: Readonly<Record<string, unknown>>): void;
 }

@@ -10,7 +10,7 @@ import type { FileCaller } from "./file-paths.js";
 import { DirectoryHandle } from "./directory-handle.js";
 
 /** The folder of a worker version or of a plugin. Its files can be changed through the file API. */
-export interface Unit {
+export interface PackageFolder {
   /** Package directory that contains this folder. */
   readonly directory: string;
   /** The package name that the path of the folder contains. */
@@ -41,7 +41,7 @@ export function pluginLayout(below: readonly string[]): ReturnType<Layout> {
   return below.length >= depth && isPackageName(name) ? { name, depth } : undefined;
 }
 
-export function unitIn(mount: Mount, below: readonly string[], layout: Layout): Unit | undefined {
+export function packageFolderIn(mount: Mount, below: readonly string[], layout: Layout): PackageFolder | undefined {
   const found = layout(below);
   if (!found) return undefined;
   const segments = below.slice(0, found.depth);
@@ -50,7 +50,7 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
 
 /** Files that a change adds to a package folder or removes from it. Contains only files directly in the package folder. */
 interface RootChange {
-  readonly unit: Unit;
+  readonly packageFolder: PackageFolder;
   readonly removed?: readonly string[];
   /** Added files by name. Each function calls `read` with the path of its file. The path is valid only during this call. */
   readonly added?: ReadonlyMap<string, (read: (file: string) => void) => void>;
@@ -64,14 +64,14 @@ type TextOf = (fileName: MetadataFileName) => string | undefined;
  * unusable. Checks every metadata file, because a later change can make another file effective.
  */
 export function checkMetadata(owner: PackageOwner, caller: FileCaller, change: RootChange): void {
-  const { unit, added = new Map() } = change;
+  const { packageFolder, added = new Map() } = change;
   if (!isMetadataChange(change)) return;
-  const before = textsIn(unit);
+  const before = textsIn(packageFolder);
   const after = textsAfter(change);
-  for (const name of metadataFileNames) checkFields(owner, caller, unit, declaredIn(name, after));
+  for (const name of metadataFileNames) checkFields(owner, caller, packageFolder, declaredIn(name, after));
   for (const name of metadataFileNames) if (added.has(name)) parsePackageMetadataOf(name, after);
-  const wasUsable = problemOf(owner, unit, before) === undefined && metadataIn(before) !== undefined;
-  const problem = wasUsable ? problemOf(owner, unit, after) : undefined;
+  const wasUsable = problemOf(owner, packageFolder, before) === undefined && metadataIn(before) !== undefined;
+  const problem = wasUsable ? problemOf(owner, packageFolder, after) : undefined;
   if (problem !== undefined) throw problem;
 }
 
@@ -82,22 +82,27 @@ export async function checkSettings(owner: PackageOwner, caller: FileCaller, cha
   // Skips a package without usable metadata. `checkMetadata` handles this case.
   if (!metadata) return;
   caller.assertCovers(metadata.name);
-  await owner.assertSettings(change.unit, metadata);
+  await owner.assertSettings(change.packageFolder, metadata);
 }
 
 function isMetadataChange({ removed = [], added = new Map() }: RootChange): boolean {
   return metadataFileNames.some((name) => removed.includes(name) || added.has(name));
 }
 
-function textsAfter({ unit, removed = [], added = new Map() }: RootChange): TextOf {
-  const before = textsIn(unit);
+function textsAfter({ packageFolder, removed = [], added = new Map() }: RootChange): TextOf {
+  const before = textsIn(packageFolder);
   return (name) => (added.has(name) ? addedText(name, added.get(name)) : removed.includes(name) ? undefined : before(name));
 }
 
-function checkFields(owner: PackageOwner, caller: FileCaller, unit: Unit, fields: Readonly<Record<string, unknown>>): void {
+function checkFields(
+  owner: PackageOwner,
+  caller: FileCaller,
+  packageFolder: PackageFolder,
+  fields: Readonly<Record<string, unknown>>,
+): void {
   const { name } = fields;
   if (typeof name === "string") caller.assertCovers(name);
-  owner.assertAcceptable(unit, fields);
+  owner.assertAcceptable(packageFolder, fields);
 }
 
 /**
@@ -136,10 +141,10 @@ function metadataIn(textOf: TextOf): PackageMetadata | undefined {
  * Returns the error with which the daemon would reject the package. Returns undefined if the package is usable or the folder has no
  * metadata.
  */
-function problemOf(owner: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
+function problemOf(owner: PackageOwner, packageFolder: PackageFolder, textOf: TextOf): ApiError | undefined {
   try {
     const metadata = parsePackageMetadata(textOf);
-    if (metadata) owner.assertUsable(unit, metadata);
+    if (metadata) owner.assertUsable(packageFolder, metadata);
     return undefined;
   } catch (error) {
     if (error instanceof ApiError) return withPlace(error, textOf);
@@ -165,18 +170,18 @@ function addedText(name: MetadataFileName, reading: ((read: (file: string) => vo
   return text;
 }
 
-function textsIn(unit: Unit): TextOf {
+function textsIn(packageFolder: PackageFolder): TextOf {
   return (name) => {
     let text: string | undefined;
-    inUnitFolder(unit, (folder) => (text = readMetadataText(folder.pathOf(name), longestBytes(name))));
+    withPackageFolder(packageFolder, (folder) => (text = readMetadataText(folder.pathOf(name), longestBytes(name))));
     return text;
   };
 }
 
-function inUnitFolder(unit: Unit, work: (folder: DirectoryHandle) => void): void {
+function withPackageFolder(packageFolder: PackageFolder, work: (folder: DirectoryHandle) => void): void {
   let folder: DirectoryHandle;
   try {
-    folder = DirectoryHandle.open(unit.directory, unit.segments);
+    folder = DirectoryHandle.open(packageFolder.directory, packageFolder.segments);
   } catch {
     // Ignores the error if the package folder cannot be opened, because the change fails with the same error later.
     return;

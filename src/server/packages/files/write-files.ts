@@ -10,7 +10,7 @@ import { assertEtag } from "./file-etag.js";
 import { checkNewName, type FileCaller, type ResolvedPath, type FilePaths, type WritablePath } from "./file-paths.js";
 import type { FileChange, PackageOwner } from "./mounts.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
-import { checkMetadata, checkSettings, type Unit } from "./package-folder.js";
+import { checkMetadata, checkSettings, type PackageFolder } from "./package-folder.js";
 
 const fileMode = 0o644;
 
@@ -27,8 +27,8 @@ export class FileWriter {
   /** Creates a folder and its missing parents. */
   async makeFolder(text: string, caller: FileCaller): Promise<void> {
     const resolved = this.#paths.writable(text, caller);
-    for (const name of resolved.inUnit) checkNewName(name);
-    await this.#change(text, [resolved.unit], {
+    for (const name of resolved.inPackage) checkNewName(name);
+    await this.#change(text, [resolved.packageFolder], {
       check: () => {
         if (kindAt(resolved) !== "nothing") throw taken(text);
       },
@@ -51,26 +51,28 @@ export class FileWriter {
     assertOneEach(files, etags, "ETag");
     const targets = files.map(({ path: source, filename }, index) => {
       const text = `${folder.replace(/\/$/, "")}/${names?.[index] ?? filename}`;
-      const resolved = this.#paths.inUnit(text, caller);
-      for (const name of resolved.inUnit) checkNewName(name);
+      const resolved = this.#paths.inPackage(text, caller);
+      for (const name of resolved.inPackage) checkNewName(name);
       return { source, text, resolved, aside: String(index) };
     });
     refuseOverlap(targets.map(({ resolved }) => resolved.path));
-    const units = [...new Map(targets.map(({ resolved }) => [resolved.unit.folder, resolved.unit])).values()];
+    const packageFolders = [...new Map(targets.map(({ resolved }) => [resolved.packageFolder.folder, resolved.packageFolder])).values()];
     const refuseFolders = () => {
       for (const { resolved, text } of targets) if (kindAt(resolved) === "folder") throw taken(text);
     };
     const rootChanges = (aside: string) =>
-      units.map((unit) => {
-        const atRoot = targets.filter(({ resolved }) => resolved.unit.folder === unit.folder && resolved.inUnit.length === 1);
+      packageFolders.map((packageFolder) => {
+        const atRoot = targets.filter(
+          ({ resolved }) => resolved.packageFolder.folder === packageFolder.folder && resolved.inPackage.length === 1,
+        );
         const added = new Map(
           atRoot.map(
             ({ resolved, aside: name }) => [resolved.name, (read: (file: string) => void) => read(path.join(aside, name))] as const,
           ),
         );
-        return { unit, added };
+        return { packageFolder, added };
       });
-    await this.#change(folder, units, {
+    await this.#change(folder, packageFolders, {
       prepare: async (aside) => {
         refuseFolders();
         for (const target of targets) await copyDurably(target.source, path.join(aside, target.aside));
@@ -97,7 +99,7 @@ export class FileWriter {
 
   /** Returns whether callers can change files in a package folder. The folder is an absolute path. */
   isWritable(folder: string): boolean {
-    return this.#paths.unitAt(folder) !== undefined;
+    return this.#paths.packagePathAt(folder) !== undefined;
   }
 
   /**
@@ -109,15 +111,16 @@ export class FileWriter {
     { fileName, text }: { fileName: string; text: string },
     { caller, check }: { caller: FileCaller; check: () => void },
   ): Promise<void> {
-    const unitPath = this.#paths.unitAt(folder);
-    if (unitPath === undefined) throw notWritable(path.basename(folder), "files can be changed only in the folder of an uploaded package");
-    const filePath = `${unitPath}/${fileName}`;
-    const resolved = this.#paths.inUnit(filePath, caller);
+    const packagePath = this.#paths.packagePathAt(folder);
+    if (packagePath === undefined)
+      throw notWritable(path.basename(folder), "files can be changed only in the folder of an uploaded package");
+    const filePath = `${packagePath}/${fileName}`;
+    const resolved = this.#paths.inPackage(filePath, caller);
     const rootChange = (aside: string) => ({
-      unit: resolved.unit,
+      packageFolder: resolved.packageFolder,
       added: new Map([[fileName, (read: (file: string) => void) => read(path.join(aside, fileName))]]),
     });
-    await this.#change(filePath, [resolved.unit], {
+    await this.#change(filePath, [resolved.packageFolder], {
       prepare: async (aside) => {
         const file = path.join(aside, fileName);
         await writeFile(file, text, { mode: fileMode });
@@ -138,29 +141,29 @@ export class FileWriter {
 
   /** Renames a file or folder within its parent folder. */
   async rename(text: string, newName: string, caller: FileCaller): Promise<void> {
-    const from = this.#paths.inUnit(text, caller);
+    const from = this.#paths.inPackage(text, caller);
     checkNewName(newName);
-    await this.#relocate(from, this.#paths.inUnit([from.mount.name, ...from.below.slice(0, -1), newName].join("/"), caller), caller);
+    await this.#relocate(from, this.#paths.inPackage([from.mount.name, ...from.below.slice(0, -1), newName].join("/"), caller), caller);
   }
 
   /** Moves an entry into an existing folder, or to a path that does not exist. */
   async move(text: string, destination: string, caller: FileCaller): Promise<void> {
-    const from = this.#paths.inUnit(text, caller);
+    const from = this.#paths.inPackage(text, caller);
     await this.#paths.prepare(destination, caller);
     const into = this.#paths.writable(destination, caller);
-    if (kindAt(into) === "folder") return this.#relocate(from, this.#paths.inUnit(`${into.path}/${from.name}`, caller), caller);
-    const to = this.#paths.inUnit(destination, caller);
+    if (kindAt(into) === "folder") return this.#relocate(from, this.#paths.inPackage(`${into.path}/${from.name}`, caller), caller);
+    const to = this.#paths.inPackage(destination, caller);
     checkNewName(to.name);
     await this.#relocate(from, to, caller);
   }
 
   /** Moves an entry into an existing folder. */
   async moveInto(text: string, folder: string, caller: FileCaller): Promise<void> {
-    const from = this.#paths.inUnit(text, caller);
+    const from = this.#paths.inPackage(text, caller);
     await this.#paths.prepare(folder, caller);
     const into = this.#paths.writable(folder, caller);
     if (kindAt(into) !== "folder") throw notFound(folder);
-    await this.#relocate(from, this.#paths.inUnit(`${into.path}/${from.name}`, caller), caller);
+    await this.#relocate(from, this.#paths.inPackage(`${into.path}/${from.name}`, caller), caller);
   }
 
   /**
@@ -169,22 +172,24 @@ export class FileWriter {
    */
   async remove(text: string, caller: FileCaller): Promise<void> {
     const resolved = this.#paths.writable(text, caller);
-    const { unit, below, inUnit } = resolved;
+    const { packageFolder, below, inPackage } = resolved;
     const above = below.slice(0, -1);
     const name = below.at(-1) as string;
     let kept = above;
-    await this.#change(text, [unit], {
+    await this.#change(text, [packageFolder], {
       check: () => {
-        if (inUnit.length === 1) checkMetadata(this.#owner, caller, { unit, removed: [name] });
+        if (inPackage.length === 1) checkMetadata(this.#owner, caller, { packageFolder, removed: [name] });
       },
       apply: (aside, rootOf) => {
         const movedTo = path.join(aside, "taken");
-        inDirectoryHandle(DirectoryHandle.open(rootOf(unit.directory), above), (parent) => renameSync(parent.pathOf(name), movedTo));
-        if (inUnit.length > 0) return undefined;
-        kept = removeEmptyFolders(rootOf(unit.directory), above);
+        inDirectoryHandle(DirectoryHandle.open(rootOf(packageFolder.directory), above), (parent) =>
+          renameSync(parent.pathOf(name), movedTo),
+        );
+        if (inPackage.length > 0) return undefined;
+        kept = removeEmptyFolders(rootOf(packageFolder.directory), above);
         return movedTo;
       },
-      settle: (rootOf) => syncWay(rootOf(unit.directory), kept),
+      settle: (rootOf) => syncWay(rootOf(packageFolder.directory), kept),
     });
   }
 
@@ -196,14 +201,14 @@ export class FileWriter {
     const toParent = to.below.slice(0, -1);
     const readMoved = (read: (file: string) => void) =>
       inDirectoryHandle(DirectoryHandle.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
-    await this.#change(from.path, [to.unit, from.unit], {
+    await this.#change(from.path, [to.packageFolder, from.packageFolder], {
       check: () => {
         if (kindAt(to) !== "nothing") throw taken(to.path);
-        const removed = from.inUnit.length === 1 ? [from.name] : [];
-        const added = to.inUnit.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
-        const isWithin = to.unit.folder === from.unit.folder;
-        checkMetadata(this.#owner, caller, { unit: to.unit, ...(isWithin && { removed }), ...(added && { added }) });
-        if (!isWithin) checkMetadata(this.#owner, caller, { unit: from.unit, removed });
+        const removed = from.inPackage.length === 1 ? [from.name] : [];
+        const added = to.inPackage.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
+        const isWithin = to.packageFolder.folder === from.packageFolder.folder;
+        checkMetadata(this.#owner, caller, { packageFolder: to.packageFolder, ...(isWithin && { removed }), ...(added && { added }) });
+        if (!isWithin) checkMetadata(this.#owner, caller, { packageFolder: from.packageFolder, removed });
       },
       apply: (_aside, rootOf) => {
         inDirectoryHandle(DirectoryHandle.open(rootOf(from.mount.path), fromParent), (source) => {
@@ -226,11 +231,11 @@ export class FileWriter {
 
   async #change(
     text: string,
-    units: readonly Unit[],
+    packageFolders: readonly PackageFolder[],
     change: Omit<FileChange, "apply"> & { apply: (...args: Parameters<FileChange["apply"]>) => string | undefined | void },
   ): Promise<void> {
     try {
-      await this.#owner.changeFiles(units, { ...change, apply: (...args) => change.apply(...args) ?? undefined });
+      await this.#owner.changeFiles(packageFolders, { ...change, apply: (...args) => change.apply(...args) ?? undefined });
     } catch (error) {
       throw asFileFailure(error, text);
     }
