@@ -67,10 +67,10 @@ export interface KeyStore {
   readonly keyCount: number;
   create(key: NewKey): StoredKey | Promise<StoredKey>;
   /**
-   * Adds the replacement key `twin` and sets the expiry of the old key to `endsAt`. If `endsAt` has passed, the old key expires
+   * Adds the replacement key `replacement` and sets the expiry of the old key to `endsAt`. If `endsAt` has passed, the old key expires
    * immediately. Returns the stored replacement key, or undefined if no active key has this id.
    */
-  rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;
+  rotate(id: number, replacement: NewKey, endsAt: number): StoredKey | undefined | Promise<StoredKey | undefined>;
   /** Revokes a key. Returns false if no active key has this id. */
   revoke(id: number, now: number): boolean | Promise<boolean>;
   /** Records that a key was used. The store writes the time with the next batch of times. */

@@ -107,20 +107,20 @@ export class LocalKeyStore implements KeyStore {
     return stored;
   }
 
-  rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined {
+  rotate(id: number, replacement: NewKey, endsAt: number): StoredKey | undefined {
     const hash = this.#table.hashOf(id);
     const key = this.find(id);
     if (hash === undefined || key === undefined) return undefined;
-    const endsNow = endsAt <= twin.createdAt;
+    const endsNow = endsAt <= replacement.createdAt;
     const change = this.#database.transaction(() => {
-      if (endsNow) this.#setRevoked(id, twin.createdAt);
+      if (endsNow) this.#setRevoked(id, replacement.createdAt);
       else this.#database.prepare("UPDATE keys SET expires_at = ? WHERE id = ?").run(endsAt, id);
-      return this.#insert(twin);
+      return this.#insert(replacement);
     });
     const stored = this.#write(() => change());
     if (endsNow) this.#table.remove(id);
     else this.#table.put(hash, { ...key, expiresAt: endsAt });
-    this.#table.put(twin.hash, stored);
+    this.#table.put(replacement.hash, stored);
     return stored;
   }
 

@@ -49,10 +49,14 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
       const grant = { ...old, permissions: effectivePermissions(old) };
       assertMayRevoke(principal, grant);
       const createdAt = now();
-      const { secret, ...twin } = newKey(grant, createdAt, twinLifetimeSeconds(old, { createdAt, isOwn: id === principal.id }));
-      assertMayGrant(principal, twin);
+      const { secret, ...replacement } = newKey(
+        grant,
+        createdAt,
+        replacementLifetimeSeconds(old, { createdAt, isOwn: id === principal.id }),
+      );
+      assertMayGrant(principal, replacement);
       const endsAt = Math.min(createdAt + overlapSeconds, old.expiresAt ?? Infinity);
-      const stored = (await store.rotate(id, twin, endsAt)) ?? notFound(id);
+      const stored = (await store.rotate(id, replacement, endsAt)) ?? notFound(id);
       return { success: true, data: { ...toApiKey(stored), key: secret, rotated: { id, expiresAt: endsAt } } };
     },
     revoke: async ({ params, principal }) => {
@@ -89,7 +93,7 @@ function newKey(
  * Returns the lifetime of a replacement key in seconds. The lifetime begins now and is as long as that of the old key. If a key rotates
  * itself, the replacement key expires at the same time as the old key.
  */
-function twinLifetimeSeconds(
+function replacementLifetimeSeconds(
   { expiresAt, createdAt: oldCreatedAt }: StoredKey,
   { createdAt, isOwn }: { createdAt: number; isOwn: boolean },
 ): number | undefined {

@@ -172,7 +172,7 @@ export function toLease({ result, ...row }: LeaseRow): Lease {
 }
 
 /** Returns the result of a lease request, according to the row that `takeLease` selects. */
-export function answerOf(row: Readonly<Record<string, unknown>> | undefined): "mine" | "blocked" | "taken" | "late" {
+export function resultOfLease(row: Readonly<Record<string, unknown>> | undefined): "mine" | "blocked" | "taken" | "late" {
   if (!row) return "late";
   if (row["isMine"] !== 1) return "taken";
   return row["state"] === "taken" ? "mine" : row["state"] === "skipped" ? "blocked" : "taken";

@@ -1,5 +1,5 @@
 import {
-  answerOf,
+  resultOfLease,
   recordHeartbeat,
   endHeartbeats,
   endLease,
@@ -46,7 +46,7 @@ export class SqlLeaseStore implements LeaseStore {
   async take(request: LeaseRequest): Promise<LeaseResult> {
     const limit = this.#database.requestLimit();
     const rows = await this.#database.write([recordHeartbeat(this.#holder), ...takeLease(request, this.#holder, limit)]);
-    return answerOf(rows.at(-1)?.[0]);
+    return resultOfLease(rows.at(-1)?.[0]);
   }
 
   async has(name: string): Promise<boolean> {

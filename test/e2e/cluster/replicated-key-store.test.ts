@@ -33,12 +33,12 @@ test("a key store has its new key immediately, and other key stores have the key
   expect(a.store.findByHash(key.hash)).toMatchObject({ id, name: "shared", namespaces: ["@team"] });
   await expect.poll(() => b.store.findByHash(key.hash)).toEqual(a.store.findByHash(key.hash));
 
-  const twin = newKey("shared");
-  const stored = await a.store.rotate(id, twin, twin.createdAt + 60);
+  const replacement = newKey("shared");
+  const stored = await a.store.rotate(id, replacement, replacement.createdAt + 60);
 
-  expect(a.store.find(id)?.expiresAt).toBe(twin.createdAt + 60);
-  await expect.poll(() => b.store.find(id)?.expiresAt).toBe(twin.createdAt + 60);
-  expect(b.store.findByHash(twin.hash)).toEqual(stored);
+  expect(a.store.find(id)?.expiresAt).toBe(replacement.createdAt + 60);
+  await expect.poll(() => b.store.find(id)?.expiresAt).toBe(replacement.createdAt + 60);
+  expect(b.store.findByHash(replacement.hash)).toEqual(stored);
 
   expect(await b.store.revoke(id, 1_700_000_100)).toBe(true);
 
@@ -46,11 +46,11 @@ test("a key store has its new key immediately, and other key stores have the key
   await expect.poll(() => a.store.findByHash(key.hash)).toBeUndefined();
   expect(await a.store.revoke(id, 1_700_000_101)).toBe(false);
   expect(a.heard).toEqual([{ type: "key.revoked", id, name: "shared", namespaces: ["@team"] }]);
-  const twinId = stored?.id;
+  const replacementId = stored?.id;
   expect(b.heard).toEqual([
     { type: "key.created", id, name: "shared", namespaces: ["@team"] },
     { type: "key.rotated", id, name: "shared", namespaces: ["@team"] },
-    { type: "key.created", id: twinId, name: "shared", namespaces: ["@team"] },
+    { type: "key.created", id: replacementId, name: "shared", namespaces: ["@team"] },
   ]);
 });
 
@@ -61,9 +61,9 @@ test("a rotation without a grace period revokes the old key in every key store",
   const key = newKey();
   const { id } = await b.store.create(key);
   await expect.poll(() => a.store.find(id)).toBeDefined();
-  const twin = newKey();
+  const replacement = newKey();
 
-  const stored = await a.store.rotate(id, twin, twin.createdAt);
+  const stored = await a.store.rotate(id, replacement, replacement.createdAt);
 
   expect(a.store.list()).toEqual([stored]);
   // This replica still has the old key, but the primary rejects changes of the key.

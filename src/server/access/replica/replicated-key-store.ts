@@ -157,10 +157,15 @@ export class ReplicatedKeyStore implements KeyStore {
     return this.#note(rows[0]);
   }
 
-  async rotate(id: number, twin: NewKey, endsAt: number): Promise<StoredKey | undefined> {
+  async rotate(id: number, replacement: NewKey, endsAt: number): Promise<StoredKey | undefined> {
     if (!this.find(id)) return undefined;
-    const end = endsAt <= twin.createdAt ? revokeKey(id, twin.createdAt) : expireKey(id, endsAt);
-    const [, , old = [], row = []] = await this.#change(end, insertReplacementKey(twin, id), selectChanged(id), selectKey(twin.hash));
+    const end = endsAt <= replacement.createdAt ? revokeKey(id, replacement.createdAt) : expireKey(id, endsAt);
+    const [, , old = [], row = []] = await this.#change(
+      end,
+      insertReplacementKey(replacement, id),
+      selectChanged(id),
+      selectKey(replacement.hash),
+    );
     if (!old[0]) return undefined;
     this.#note(old[0]);
     return this.#note(row[0]);
