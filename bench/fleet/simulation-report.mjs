@@ -52,7 +52,7 @@ ${packages.toLocaleString("en-US")} packages with ${(packages * 3).toLocaleStrin
 
 ${hasPicture ? `![Figures by number of daemons; ${rates.map((rate, index) => `${["blue", "green", "purple"][index]}: ${rate}`).join(", ")} changes per second](simulation.svg)\n\n` : ""}## Load and propagation
 
-Requests: HTTP requests of all daemons. Syncs: fetches of changes by the syncers. A percentage is that of one core. "Others" are the programs that do not belong to the simulation. Propagation: from the acknowledgement of a change until a daemon has it.
+Requests: HTTP requests of all daemons. Syncs: fetches of changes by the syncers. A percentage is that of one core. "Others" are the programs that do not belong to the simulation. "–": a syncer ended during the measurement, so its CPU time is unknown. Propagation: from the acknowledgement of a change until a daemon has it.
 
 ${markdownTable(
   [
@@ -75,7 +75,7 @@ ${markdownTable(
     step.syncsPerSecond.toFixed(1),
     percent(step.sqldShare),
     percent(step.daemonShare),
-    percent(Math.max(0, step.otherShare)),
+    step.daemonShare < 0 ? "–" : percent(Math.max(0, step.otherShare)),
     ...[0.5, 0.99, 1].map((share) => (step.delaysMs.length === 0 ? "–" : at(step.delaysMs, share).toFixed(0))),
     step.delaysMs.length,
   ]),
@@ -130,7 +130,7 @@ function times({ readyMs, cpuMs }) {
 }
 
 function percent(share) {
-  return (share * 100).toFixed(share < 0.1 ? 1 : 0);
+  return share < 0 ? "–" : (share * 100).toFixed(share < 0.1 ? 1 : 0);
 }
 
 function megabytes(bytes) {
